@@ -12,6 +12,7 @@ from urllib.parse import quote
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import GHOST, LinkShown, find_node, link_shown
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import note_of
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.operation import Param, operation
@@ -20,6 +21,7 @@ from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, count_cells, pr
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import find_problems, read_links_of
+from memory_bank.search.manifest.manifest import Manifest
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -102,14 +104,15 @@ def path_between(bank: Bank, start: str, goal: str) -> tuple[PathStep, ...]:
     """
     import networkx as nx  # start-up: few calls need the graph
 
-    first, last = find_node(bank, start), find_node(bank, goal)
-    graph = _read_graph(bank)
+    ends = find_node(bank, start), find_node(bank, goal)
+    graph = bank.read(lambda view: read_graph(view.manifest))
+    first, last = (find_in_graph(graph, node) for node in ends)
     try:
         nodes = nx.bidirectional_shortest_path(graph.to_undirected(as_view=True), first, last)
     except (nx.NetworkXNoPath, nx.NodeNotFound):
         return ()
-    ends = [(a, b) if graph.has_edge(a, b) else (b, a) for a, b in pairwise(nodes)]
-    return tuple(PathStep(a, b, next(iter(graph[a][b]))) for a, b in ends)
+    steps = [(a, b) if graph.has_edge(a, b) else (b, a) for a, b in pairwise(nodes)]
+    return tuple(PathStep(a, b, next(iter(graph[a][b]))[1]) for a, b in steps)
 
 
 def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
@@ -121,7 +124,8 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
     import networkx as nx  # start-up: few calls need the graph
 
     node = find_node(bank, name)
-    graph: nx.Graph[str] = nx.Graph(_read_graph(bank))
+    graph: nx.Graph[str] = nx.Graph(bank.read(lambda view: read_graph(view.manifest)))
+    node = find_in_graph(graph, node)
     if node not in graph:
         return ()
     direct = set(graph[node])
@@ -150,14 +154,37 @@ def count_problems(view: View) -> Counter[str]:
     )
 
 
-def _read_graph(bank: Bank) -> nx.MultiDiGraph[str]:
-    """Return the graph of notes and ghosts; the keys of its edges are the types of links."""
+LINK, EMBED, FILE_REF, TAG_EDGE = ("link", "embed", "file_ref", "tag")
+"""Kinds of edges."""
+
+_EDGE_KINDS = {"embed": EMBED, "image": EMBED, "reference": FILE_REF}
+"""Kinds of edges by kinds of links; a plain link else."""
+
+
+def read_graph(manifest: Manifest) -> nx.MultiDiGraph[str]:
+    """Return the graph of notes and ghosts; the key of an edge is its kind and type.
+
+    Notes have their path as name and, as attribute `note`, their row; ghosts are named as they are
+    first written, since letters' case makes no other one.
+    """
     import networkx as nx  # start-up: few calls need the graph
 
     graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-    for source, target, kind in bank.read(lambda view: link_rows.yield_edges(view.manifest)):
-        graph.add_edge(source, target, key=kind)
+    for row in document_rows.all_documents(manifest):
+        graph.add_node(row.key, note=note_of(row))
+    ghost_names: dict[str, str] = {}
+    for source, target, ghost, kind, link_type in link_rows.list_edges(manifest):
+        name = target or ghost_names.setdefault(ghost.casefold(), GHOST + ghost)
+        if target is None or target in graph:  # one that could not be read is no node
+            graph.add_edge(source, name, key=(_EDGE_KINDS.get(kind, LINK), link_type))
     return graph
+
+
+def find_in_graph(graph: nx.Graph[str], node: str) -> str:
+    """Return a node as the graph names it, where a ghost is written in one way only."""
+    if node in graph or not node.startswith(GHOST):
+        return node
+    return next((name for name in graph if name.casefold() == node.casefold()), node)
 
 
 @operation(

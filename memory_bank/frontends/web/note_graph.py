@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from memory_bank.bank.backlinks import GHOST, find_node
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
 from memory_bank.base.paths import Layout
 from memory_bank.code.lookup import SCHEME
+from memory_bank.memory.links import TAG_EDGE, find_in_graph, read_graph
 from memory_bank.notes.names import may_be_file
-from memory_bank.search.manifest import document_graph
-from memory_bank.search.manifest.document_graph import GraphLink, GraphRows, Node
+from memory_bank.search.index import View
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 NOTE, GHOST_KIND, FILE, TAG_KIND = KINDS = ("note", "ghost", "file", "tag")
 """Kinds of nodes: a ghost is a name in links that no note or file has; symbols are files."""
-
-LINK, EMBED, FILE_REF, TAG_EDGE = ("link", "embed", "file_ref", "tag")
-"""Kinds of edges."""
-
-_EDGE_KINDS = {"embed": EMBED, "image": EMBED, "reference": FILE_REF}
-"""Kinds of edges by kinds of links; a plain link else."""
 
 TAG = "tag:"
 """Start of the id of a tag; a ghost's and a file's starts with `ghost:`, a note's is its path."""
@@ -39,17 +37,42 @@ MOST_EDGES = 20_000
 _DEPTHS = (1, 2)
 
 
-_ARCHIVED = "archived"
+class Node(NamedTuple):
+    """A note, ghost, file or tag."""
+
+    id: str
+    label: str
+    kind: str = NOTE
+    note: NoteRow | None = None
+
+    @property
+    def type(self) -> str:
+        """The note's type; empty for none."""
+        return self.note.type if self.note else ""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The note's tags, sorted."""
+        return self.note.tags if self.note else ()
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is an archived note."""
+        return self.note is not None and self.note.hidden
 
 
 class NoteGraph(NamedTuple):
-    """The whole graph; `near` has the edges at each node, between places in the list of nodes."""
+    """The whole graph with tags, and its nodes by id."""
 
-    nodes: tuple[Node, ...]
-    places: dict[str, int]
-    near: tuple[tuple[GraphLink, ...], ...]
-    degrees: tuple[int, ...]
+    links: nx.MultiDiGraph[str]
+    """The key of an edge is its kind and type."""
+    nodes: Mapping[str, Node]
+    degrees: Mapping[str, int]
     """The number of links at each node; those to tags count for the tags only."""
+
+    def neighbours(self, node: str) -> set[str]:
+        """Return the nodes that link to a node, or to which it links."""
+        return {*self.links.pred[node], *self.links.succ[node]}
 
 
 class WantedGraph(NamedTuple):
@@ -67,12 +90,16 @@ class WantedGraph(NamedTuple):
     """Whether archived notes are shown."""
 
 
+Edge = tuple[int, int, str, str]
+"""The places of source and target in a list of nodes, the kind and the type of a link."""
+
+
 class GraphPart(NamedTuple):
     """The nodes and edges that a picture shows; edges have places in its own list of nodes."""
 
     centre: str
     nodes: tuple[Node, ...]
-    edges: tuple[GraphLink, ...]
+    edges: tuple[Edge, ...]
     degrees: tuple[int, ...]
     """The degrees of the nodes in the whole graph."""
     left_out: int
@@ -80,9 +107,12 @@ class GraphPart(NamedTuple):
 
 
 def whole_graph(bank: Bank) -> NoteGraph:
-    """Return the whole graph."""
-    rows = bank.answer(lambda view: document_graph.read_graph(view.manifest))
-    return _build_graph(rows, bank.layout)
+    """Return the whole graph, cached until the index changes."""
+
+    def read(view: View) -> nx.MultiDiGraph[str]:
+        return view.manifest.cached(read_graph) or read_graph(view.manifest)
+
+    return _build_graph(bank.answer(read), bank.layout)
 
 
 def choose_part(bank: Bank, request: WantedGraph) -> GraphPart:
@@ -95,17 +125,14 @@ def choose_part(bank: Bank, request: WantedGraph) -> GraphPart:
     centre = _find_centre(bank, graph, request)
     visible = _filter_nodes(graph, request, centre)
     if request.whole or centre is None:
-        linked = {
-            at for at in visible if any(place in visible for place in _yield_neighbours(graph, at))
-        }
+        linked = {node for node in visible if not visible.isdisjoint(graph.neighbours(node))}
         visible = linked or visible  # a picture of far away dots says nothing
-        order = sorted(visible, key=lambda place: (-graph.degrees[place], graph.nodes[place].id))
+        order = _sort_by_degree(graph, visible)
         chosen = order[:MOST]
     else:
         order = _list_neighbourhood(graph, centre, visible, request.depth)
         chosen = order[:MOST_NEAR]
-    name = "" if centre is None else graph.nodes[centre].id
-    return _cut_part(graph, name, chosen, len(order) - len(chosen))
+    return _cut_part(graph, centre or "", chosen, len(order) - len(chosen))
 
 
 def find_names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
@@ -113,53 +140,34 @@ def find_names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
     graph = whole_graph(bank)
     sought = text.strip().casefold()
     matches = []
-    for place, node in enumerate(graph.nodes):
+    for node in graph.nodes.values():
         label, name = node.label.casefold(), node.id.casefold()
         if sought in label or sought in name:
             rank = not (label.startswith(sought) or name.startswith(sought))
-            matches.append((node.kind != NOTE, rank, -graph.degrees[place], node.id, node))
+            matches.append((node.kind != NOTE, rank, -graph.degrees[node.id], node.id, node))
     return [row[-1] for row in sorted(matches)[:limit]]
 
 
 @lru_cache(maxsize=4)
-def _build_graph(rows: GraphRows, place: Layout) -> NoteGraph:
-    nodes = [*rows.documents.values()]
-    numbers = {number: at for at, number in enumerate(rows.documents)}
-    keys: dict[str, int] = {}
-    edges: dict[GraphLink, None] = {}
-
-    def place_of(key: str, node: Callable[[], Node]) -> int:
-        if key not in keys:
-            keys[key] = len(nodes)
-            nodes.append(node())
-        return keys[key]
-
-    def ghost(name: str) -> Node:
-        return Node(GHOST + name, name, _ghost_kind(name, place))
-
-    for link in rows.links:
-        if link.dest in numbers:
-            target = numbers[link.dest]
-        elif link.dest:
-            continue  # it could not be read
-        else:
-            target = place_of(GHOST + link.ghost.casefold(), partial(ghost, link.ghost))
-        kind = _EDGE_KINDS.get(link.kind, LINK)
-        edges[GraphLink(numbers[link.source], target, kind, link.type)] = None
-    for at, note in enumerate(rows.documents.values()):
-        for tag in note.tags:
+def _build_graph(links: nx.MultiDiGraph[str], place: Layout) -> NoteGraph:
+    graph, nodes = links.copy(), dict[str, Node]()
+    for name, values in links.nodes(data=True):
+        note: NoteRow | None = values.get("note")
+        ghost = name.removeprefix(GHOST)
+        nodes[name] = (
+            Node(name, note.title or name, NOTE, note)
+            if note
+            else Node(name, ghost, _ghost_kind(ghost, place))
+        )
+        for tag in note.tags if note else ():
             key = TAG + tag.casefold()
-            target = place_of(key, partial(Node, key, f"#{tag}", TAG_KIND))
-            edges[GraphLink(at, target, TAG_EDGE, "")] = None
-    near: list[list[GraphLink]] = [[] for _ in nodes]
-    for edge in edges:
-        near[edge.source].append(edge)
-        near[edge.dest].append(edge)
-    places = {node.id: at for at, node in enumerate(nodes)}
-    degrees = Counter(edge.dest for edge in edges)
-    degrees.update(edge.source for edge in edges if edge.kind != TAG_EDGE)
-    counts = tuple(degrees[at] for at in range(len(nodes)))
-    return NoteGraph(tuple(nodes), places, tuple(map(tuple, near)), counts)
+            nodes.setdefault(key, Node(key, f"#{tag}", TAG_KIND))
+            graph.add_edge(name, key, key=(TAG_EDGE, ""))
+    degrees = {
+        name: graph.in_degree(name) if node.kind == TAG_KIND else links.degree(name)
+        for name, node in nodes.items()
+    }
+    return NoteGraph(graph, nodes, degrees)
 
 
 def _ghost_kind(ghost: str, place: Layout) -> str:
@@ -169,36 +177,35 @@ def _ghost_kind(ghost: str, place: Layout) -> str:
     return FILE if ":" not in file and may_be_file(file, place) else GHOST_KIND
 
 
-def _find_centre(bank: Bank, graph: NoteGraph, request: WantedGraph) -> int | None:
-    """Return the place of the node in the middle; None if there is no note."""
+def _find_centre(bank: Bank, graph: NoteGraph, request: WantedGraph) -> str | None:
+    """Return the node in the middle; None if there is no note."""
     if request.note:
         return _find_named(bank, graph, request.note)
-    notes = [at for at, node in enumerate(graph.nodes) if node.kind == NOTE and not node.hidden]
+    notes = [node.id for node in graph.nodes.values() if node.kind == NOTE and not node.hidden]
 
-    def has_edge(at: int) -> bool:
-        ends = (edge.dest if edge.source == at else edge.source for edge in graph.near[at])
-        return any(graph.nodes[end].kind in request.kinds for end in ends)
+    def has_edge(node: str) -> bool:
+        return any(graph.nodes[end].kind in request.kinds for end in graph.neighbours(node))
 
-    return max(notes, key=lambda at: (has_edge(at), graph.degrees[at], -at), default=None)
+    return max(notes, key=lambda node: (has_edge(node), graph.degrees[node]), default=None)
 
 
-def _find_named(bank: Bank, graph: NoteGraph, name: str) -> int:
+def _find_named(bank: Bank, graph: NoteGraph, name: str) -> str:
     tag = TAG + name[1:] if name.startswith("#") else name
     for form in (name, tag.casefold() if tag.startswith(TAG) else ""):
-        if form in graph.places:
-            return graph.places[form]
-    node = find_node(bank, name)
-    if node not in graph.places:
+        if form in graph.nodes:
+            return form
+    node = find_in_graph(graph.links, find_node(bank, name))
+    if node not in graph.nodes:
         raise NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
-    return graph.places[node]
+    return node
 
 
-def _filter_nodes(graph: NoteGraph, request: WantedGraph, centre: int | None) -> set[int]:
-    """Return the places of the nodes that may be shown."""
+def _filter_nodes(graph: NoteGraph, request: WantedGraph, centre: str | None) -> set[str]:
+    """Return the nodes that may be shown."""
     types, tags = set(request.types), set(request.tags)
     notes = {
-        at
-        for at, node in enumerate(graph.nodes)
+        node.id
+        for node in graph.nodes.values()
         if node.kind == NOTE
         and (request.archived or not node.hidden)
         and (not types or node.type in types)
@@ -206,52 +213,46 @@ def _filter_nodes(graph: NoteGraph, request: WantedGraph, centre: int | None) ->
     }
     if centre is not None and not request.whole:
         notes.add(centre)  # whatever it is
-    places = {
-        place
-        for at in notes
-        for edge in graph.near[at]
-        for place in (edge.source, edge.dest)
-        if graph.nodes[place].kind in request.kinds and graph.nodes[place].kind != NOTE
+    near = {
+        end
+        for note in notes
+        for end in (note, *graph.neighbours(note))
+        if graph.nodes[end].kind in request.kinds and graph.nodes[end].kind != NOTE
     }
     shows_notes = NOTE in request.kinds
-    return {at for at in notes if shows_notes or at == centre} | places
+    return {note for note in notes if shows_notes or note == centre} | near
 
 
-def _list_neighbourhood(graph: NoteGraph, centre: int, visible: set[int], depth: int) -> list[int]:
+def _sort_by_degree(graph: NoteGraph, nodes: Iterable[str]) -> list[str]:
+    return sorted(nodes, key=lambda node: (-graph.degrees[node], node))
+
+
+def _list_neighbourhood(graph: NoteGraph, centre: str, visible: set[str], depth: int) -> list[str]:
     """Return a node and those around it, the nearest first; no path leads through a tag."""
     order = [centre]
     visited = {centre}
     ring = [centre]
     for step in range(depth):
-        through = [at for at in ring if step == 0 or graph.nodes[at].kind != TAG_KIND]
-        near = {place for at in through for place in _yield_neighbours(graph, at)}
-        ring = sorted(
-            (near & visible) - visited,
-            key=lambda place: (-graph.degrees[place], graph.nodes[place].id),
-        )
+        through = [node for node in ring if step == 0 or graph.nodes[node].kind != TAG_KIND]
+        near = {end for node in through for end in graph.neighbours(node)}
+        ring = _sort_by_degree(graph, (near & visible) - visited)
         visited.update(ring)
         order += ring
     return order
 
 
-def _yield_neighbours(graph: NoteGraph, place: int) -> Iterator[int]:
-    for edge in graph.near[place]:
-        yield edge.dest if edge.source == place else edge.source
-
-
-def _cut_part(graph: NoteGraph, centre: str, chosen: Iterable[int], left_out: int) -> GraphPart:
-    places = {at: number for number, at in enumerate(chosen)}
+def _cut_part(graph: NoteGraph, centre: str, chosen: Sequence[str], left_out: int) -> GraphPart:
+    places = {node: place for place, node in enumerate(chosen)}
     edges = [
-        GraphLink(places[edge.source], places[edge.dest], edge.kind, edge.type)
-        for at in places
-        for edge in graph.near[at]
-        if edge.source == at and edge.dest in places
+        (places[source], places[target], *key)
+        for source, target, key in graph.links.out_edges(chosen, keys=True)
+        if target in places
     ]
-    edges.sort(key=lambda edge: edge.kind == TAG_EDGE)
+    edges.sort(key=lambda edge: edge[2] == TAG_EDGE)
     return GraphPart(
         centre,
-        tuple(graph.nodes[at] for at in places),
+        tuple(graph.nodes[node] for node in chosen),
         tuple(edges[:MOST_EDGES]),
-        tuple(graph.degrees[at] for at in places),
+        tuple(graph.degrees[node] for node in chosen),
         left_out,
     )

@@ -1,81 +1,12 @@
-"""Read relations between documents: the ends of links, sequences, containers, successors."""
+"""Read relations between documents: which follow, end or link to which."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 
-from memory_bank.base import NamedTuple
 from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.manifest.document_rows import with_status
-from memory_bank.search.manifest.manifest import DONE, IS_SUPERSEDING, PENDING, Manifest
-
-
-class Node(NamedTuple):
-    """A note, ghost, file or tag."""
-
-    id: str
-    label: str
-    kind: str = "note"
-    type: str = ""
-    status: str = ""
-    tags: tuple[str, ...] = ()
-    hidden: bool = False
-
-
-class GraphLink(NamedTuple):
-    """A link as an edge; links of a kind and type between the same two are one."""
-
-    source: int
-    dest: int
-    """0 for a ghost."""
-    kind: str
-    type: str
-    ghost: str = ""
-
-
-class GraphRows:
-    """The whole graph, in an order that depends on the notes only.
-
-    It is equal to itself only, so that what is made of it can be cached by it.
-    """
-
-    def __init__(self, documents: dict[int, Node], links: tuple[GraphLink, ...]) -> None:
-        self.documents = documents
-        self.links = links
-
-
-def read_graph(manifest: Manifest) -> GraphRows:
-    """Return the graph, cached until the index changes."""
-    return manifest.cached(_read) or _read(manifest)
-
-
-def _read(manifest: Manifest) -> GraphRows:
-    live = f"state IN ({DONE}, {PENDING})"
-    rows = manifest.execute(
-        "SELECT id, key, coalesce(nullif(title, ''), key),"
-        " coalesce(json_extract(data, '$.type'), ''),"
-        " coalesce(json_extract(data, '$.status'), 'active'), hidden,"
-        f" coalesce(json_extract(data, '$.tags'), '[]') FROM documents WHERE {live} ORDER BY key"
-    )
-    documents = {
-        number: Node(
-            key,
-            title,
-            type=str(kind),
-            status=str(status),
-            tags=tuple(sorted(map(str, json.loads(tags)))),
-            hidden=bool(hidden),
-        )
-        for number, key, title, kind, status, hidden, tags in rows
-    }
-    links = manifest.execute(
-        "SELECT DISTINCT document, coalesce(dest, 0), kind, type, iif(dest IS NULL, ghost, '')"
-        " FROM links JOIN documents AS source ON source.id = document"
-        f" WHERE {live} AND NOT ambiguous AND dest IS NOT document"
-        " AND (dest IS NOT NULL OR ghost <> '') ORDER BY source.key, links.id"
-    )
-    return GraphRows(documents, tuple(map(GraphLink._make, links)))
+from memory_bank.search.manifest.manifest import IS_SUPERSEDING, Manifest
 
 
 def map_superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, str]]:

@@ -238,11 +238,14 @@ def map_destinations(manifest: Manifest) -> dict[str, list[Link]]:
     return links
 
 
-def yield_edges(manifest: Manifest) -> list[tuple[str, str, str]]:
-    """Return every edge of the graph: source key, target key or `ghost:NAME`, type."""
+def list_edges(manifest: Manifest) -> list[tuple[str, str | None, str, str, str]]:
+    """Return the ends of all links: source, target or None, name of the ghost, kind and type."""
     sql = (
-        "SELECT DISTINCT source.key, coalesce(goal.key, 'ghost:' || links.ghost), links.type"
+        "SELECT DISTINCT source.key, goal.key, iif(goal.key IS NULL, links.ghost, ''),"
+        " links.kind, links.type"
         f" {_FROM} WHERE {_LIVE} AND NOT links.ambiguous AND links.dest IS NOT links.document"
+        " AND (goal.key IS NOT NULL OR links.dest IS NULL AND links.ghost <> '')"
+        " ORDER BY source.key, links.line, links.id"
     )
     return manifest.execute(sql).fetchall()
 

@@ -4,11 +4,17 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.frontends.web.note_graph import LINK, GraphPart
+from memory_bank.frontends.web.note_graph import NOTE, GraphPart, Node
 from memory_bank.frontends.web.pages import graph
 from memory_bank.frontends.web.pages.graph import REST, find_clusters
-from memory_bank.search.manifest.document_graph import GraphLink, Node
+from memory_bank.memory.links import LINK
+
+
+def tagged(tags: tuple[str, ...]) -> NoteRow:
+    """Make the row of a note with tags."""
+    return NoteRow("n.md", "", "", (), data={"tags": tags})
 
 
 def part(tags: list[list[tuple[str, ...]]]) -> GraphPart:
@@ -17,15 +23,15 @@ def part(tags: list[list[tuple[str, ...]]]) -> GraphPart:
     for number, group in enumerate(tags):
         first = len(nodes)
         nodes += [
-            Node(f"{number}/{at}", f"Note {number} {at}", "note", tags=own)
+            Node(f"{number}/{at}", f"Note {number} {at}", NOTE, tagged(own))
             for at, own in enumerate(group)
         ]
         places = range(first, len(nodes))
         edges += [
-            GraphLink(one, other, LINK, "related_to") for one, other in combinations(places, 2)
+            (source, target, LINK, "related_to") for source, target in combinations(places, 2)
         ]
         if first:
-            edges.append(GraphLink(first, 0, LINK, "related_to"))
+            edges.append((first, 0, LINK, "related_to"))
     return GraphPart("", tuple(nodes), tuple(edges), (1,) * len(nodes), 0)
 
 
@@ -45,7 +51,7 @@ def test_equal_names_are_numbered_and_a_group_without_tags_is_named_by_its_hub()
 def test_pairs_and_single_nodes_are_the_rest() -> None:
     made = part([[("web",)] * 5])
     nodes = (*made.nodes, Node("a", "A", "note"), Node("b", "B", "note"))
-    pair = GraphLink(5, 6, LINK, "related_to")
+    pair = (5, 6, LINK, "related_to")
     members, named = find_clusters(made._replace(nodes=nodes, edges=(*made.edges, pair)))
     assert members == [0] * 5 + [REST, REST]
     assert [one.name for one in named] == ["web"]

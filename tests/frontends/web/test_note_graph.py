@@ -26,7 +26,7 @@ def shown(part: GraphPart) -> dict[str, str]:
 
 def edges(part: GraphPart) -> set[tuple[str, str, str, str]]:
     ids = [node.id for node in part.nodes]
-    return {(ids[one.source], ids[one.dest], one.kind, one.type) for one in part.edges}
+    return {(ids[source], ids[target], *key) for source, target, *key in part.edges}
 
 
 def test_without_a_note_the_most_linked_is_in_the_middle(bank: Bank) -> None:

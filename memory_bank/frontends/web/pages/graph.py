@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import log
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -22,15 +22,15 @@ from memory_bank.base.rendering import make_visible
 from memory_bank.frontends.web import note_graph
 from memory_bank.frontends.web.note_graph import (
     NOTE,
-    TAG_EDGE,
     GraphPart,
+    Node,
     NoteGraph,
     WantedGraph,
 )
 from memory_bank.frontends.web.site import Site, read_number
 from memory_bank.frontends.web.templating import note_url
+from memory_bank.memory.links import EMBED, TAG_EDGE
 from memory_bank.search import snippets
-from memory_bank.search.manifest.document_graph import GraphLink, Node
 
 MOST = 16
 """Clusters with a name."""
@@ -61,7 +61,7 @@ class Cluster(NamedTuple):
 
 def find_clusters(part: GraphPart) -> tuple[list[int], list[Cluster]]:
     """Return the number of each node's cluster, or REST, and the clusters, the largest first."""
-    pairs = tuple((edge.source, edge.dest) for edge in part.edges)
+    pairs = tuple(edge[:2] for edge in part.edges)
     groups = _find_groups(len(part.nodes), pairs)
     sizes = Counter(groups)
     large = [group for group, size in sizes.most_common(MOST) if size >= _LEAST]
@@ -107,9 +107,7 @@ def _name_clusters(part: GraphPart, members: Sequence[int], count: int) -> list[
 
 def _name_by_hub(part: GraphPart, inside: Sequence[int]) -> str:
     """Return the name of the node with most links, for a cluster without tags."""
-    counts = Counter(
-        end for edge in part.edges if edge.kind != TAG_EDGE for end in (edge.source, edge.dest)
-    )
+    counts = Counter(end for *ends, kind, _ in part.edges if kind != TAG_EDGE for end in ends)
     best = max(inside, key=lambda at: (counts[at], -at))
     return f"around {part.nodes[best].label}"
 
@@ -145,36 +143,27 @@ class NodeDetails(NamedTuple):
 def count_choices(bank: Bank) -> dict[str, tuple[str, ...]]:
     """Return the types and the tags of notes, the most frequent first."""
     graph = note_graph.whole_graph(bank)
-    types = Counter(node.type for node in graph.nodes if node.type)
-    tags = Counter(tag for node in graph.nodes for tag in node.tags)
+    types = Counter(node.type for node in graph.nodes.values() if node.type)
+    tags = Counter(tag for node in graph.nodes.values() for tag in node.tags)
     return {"types": _sort_by_count(types), "tags": _sort_by_count(tags)}
 
 
 def count_alone(bank: Bank) -> int:
     """Return the number of notes without a link to or from another note."""
     graph = note_graph.whole_graph(bank)
-    linked = {
-        place
-        for edges in graph.near
-        for edge in edges
-        if graph.nodes[edge.source].kind == graph.nodes[edge.dest].kind == NOTE
-        for place in (edge.source, edge.dest)
-        if edge.source != edge.dest
-    }
+    notes = {node.id for node in graph.nodes.values() if node.kind == NOTE}
     return sum(
-        node.kind == NOTE and not node.hidden and at not in linked
-        for at, node in enumerate(graph.nodes)
+        not graph.nodes[note].hidden and notes.isdisjoint(graph.neighbours(note)) for note in notes
     )
 
 
 def view_node(bank: Bank, name: str) -> NodeDetails:
     """Return a node by its id; raise NoteNotFound."""
     graph = note_graph.whole_graph(bank)
-    if name not in graph.places:
+    if name not in graph.nodes:
         raise NoteNotFound(f"{name!r} is not in the graph", Hint.LIST_NOTES)
-    place = graph.places[name]
-    node = graph.nodes[place]
-    near = _list_neighbours(graph, place)
+    node = graph.nodes[name]
+    near = _list_neighbours(graph, name)
     text = ""
     if node.kind == NOTE:
         note = bank.store.read(node.id)
@@ -184,33 +173,28 @@ def view_node(bank: Bank, name: str) -> NodeDetails:
         titles = list_linked_titles(bank, [node.id])[node.id]
         text = snippets.cut_snippet(snippets.unlink_text(start, titles), "").text
     left_out = max(len(near) - _NEIGHBOURS, 0)
-    return NodeDetails(node, graph.degrees[place], text, tuple(near[:_NEIGHBOURS]), left_out)
+    return NodeDetails(node, graph.degrees[name], text, tuple(near[:_NEIGHBOURS]), left_out)
 
 
-def _list_neighbours(graph: NoteGraph, place: int) -> list[LinkedNode]:
+def _list_neighbours(graph: NoteGraph, name: str) -> list[LinkedNode]:
     """Return the neighbours of a node: notes first, then others, the most linked first."""
-    relations: dict[int, tuple[list[str], list[str]]] = {}
-    for edge in graph.near[place]:
-        incoming = edge.source != place
-        neighbour = edge.source if incoming else edge.dest
-        sides = relations.setdefault(neighbour, ([], []))
-        if (relation := _relation_of(edge)) not in sides[incoming]:
-            sides[incoming].append(relation)
 
-    def order(number: int) -> tuple[int, int, str]:
-        node = graph.nodes[number]
-        return note_graph.KINDS.index(node.kind), -graph.degrees[number], node.id
+    def order(end: str) -> tuple[int, int, str]:
+        return note_graph.KINDS.index(graph.nodes[end].kind), -graph.degrees[end], end
 
     return [
-        LinkedNode(graph.nodes[number], *map(tuple, relations[number]))
-        for number in sorted(relations, key=order)
+        LinkedNode(
+            graph.nodes[end], _list_relations(graph, name, end), _list_relations(graph, end, name)
+        )
+        for end in sorted(graph.neighbours(name), key=order)
     ]
 
 
-def _relation_of(edge: GraphLink) -> str:
-    if edge.kind == TAG_EDGE:
-        return "tag"
-    return "embed" if edge.kind == note_graph.EMBED else edge.type
+def _list_relations(graph: NoteGraph, source: str, target: str) -> tuple[str, ...]:
+    keys = cast("Iterable[tuple[str, str]]", graph.links.succ[source].get(target, ()))
+    return tuple(
+        dict.fromkeys(kind if kind in {TAG_EDGE, EMBED} else link_type for kind, link_type in keys)
+    )
 
 
 def _sort_by_count(counts: Counter[str]) -> tuple[str, ...]:
@@ -312,7 +296,7 @@ def _picture_data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
             }
             for node, degree, cluster in rows
         ],
-        "edges": [edge[:4] for edge in part.edges],
+        "edges": part.edges,
         "clusters": [
             cluster._replace(name=make_visible(cluster.name))._asdict() for cluster in clusters
         ],

@@ -86,7 +86,7 @@ class Checked(NamedTuple):
 
 def check_health(bank: Bank) -> Checked:
     """Run the rules, and count the commits of cited code."""
-    titles = {node.id: node.label for node in whole_graph(bank).nodes if node.kind == NOTE}
+    titles = {node.id: node.label for node in whole_graph(bank).nodes.values() if node.kind == NOTE}
     findings = lint.lint(bank, without=_rules_to_skip(len(titles)))
     try:
         report = stale.stale(bank).stale

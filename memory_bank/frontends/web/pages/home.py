@@ -75,11 +75,11 @@ def _page_values(bank: Bank) -> dict[str, Any]:
 def _find_hubs(bank: Bank) -> list[tuple[str, str, int]]:
     """Return the path and title of the notes to which most others link, and how many do."""
     graph = whole_graph(bank)
-    hubs = []
-    for place, node in enumerate(graph.nodes):
-        if node.kind == NOTE and not node.hidden:
-            sources = {edge.source for edge in graph.near[place] if edge.dest == place}
-            hubs.append((node.id, node.label, len(sources - {place})))
+    hubs = [
+        (node.id, node.label, len(graph.links.pred[node.id]))
+        for node in graph.nodes.values()
+        if node.kind == NOTE and not node.hidden
+    ]
     hubs.sort(key=lambda hub: (-hub[2], hub[0]))
     return [hub for hub in hubs[:_HUBS] if hub[2] > 1]
 

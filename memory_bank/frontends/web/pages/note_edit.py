@@ -217,8 +217,7 @@ def _similar_to_note(bank: Bank, name: str) -> list[dict[str, str]]:
     """Return the notes that are close to a note and not linked with it; raise NoteNotFound."""
     note = bank.store.read(bank.find(name))
     graph = whole_graph(bank)
-    near = graph.near[graph.places[note.path]] if note.path in graph.places else ()
-    linked = {graph.nodes[place].id for edge in near for place in (edge.source, edge.dest)}
+    linked = graph.neighbours(note.path) if note.path in graph.nodes else set()
     notes = _similar_notes(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
     return [note for note in notes if note["path"] not in linked]
 
