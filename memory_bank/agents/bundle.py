@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import client_files, clients
-from memory_bank.agents.client_files import PLUGIN, START_SERVER, HookClient, McpClient
+from memory_bank.agents.client_files import START_SERVER, HookClient, McpClient
+from memory_bank.agents.clients.base import PLUGIN
 from memory_bank.agents.hook_install import BUNDLE, add_hooks, remove_hooks
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal
 
 from memory_bank.agents import clients
 from memory_bank.agents.json_file import JsonFile, TomlFile
@@ -18,15 +18,6 @@ from memory_bank.bank.program_files import PROGRAM, FileEdit
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
 from memory_bank.base.filenames import FOLDER
-
-PLUGIN = f".claude/skills/{PROGRAM}"
-"""The bundle's plug-in of Claude Code, and of each program that reads Agent Plugins 1.0."""
-
-WORKSPACE = "${workspaceFolder}"
-
-STRICT = JsonFile()
-
-WITH_COMMENTS = JsonFile(comments=True, trailing_commas=True)
 
 GUARD = f"command -v {PROGRAM} >/dev/null 2>&1"
 """The start of each command of the bundle, which does nothing where this program is not."""
@@ -39,8 +30,13 @@ START_SERVER = f"{_SERVER} --toolsets first"
 Form = Literal["groups", "flat"]
 """`groups`: an event has groups of handlers; `flat`: handlers."""
 
-SECONDS = 10
-"""Time limit of a hook, which takes a tenth of a second."""
+EDITORS: Mapping[str, JsonFile | TomlFile] = {
+    "json": JsonFile(),
+    "json with comments": JsonFile(comments=True, byte_order_mark=False),
+    "json with commas": JsonFile(comments=True, trailing_commas=True),
+    "toml": TomlFile(),
+}
+"""The forms of files by the names that tables of clients have: those with commas have comments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +73,7 @@ class HookClient(Program):
     form: Form = "groups"
     plugin: Path | None = None
     """A file of JavaScript that is installed in place of handlers."""
-    editor: JsonFile = field(default_factory=JsonFile)
+    editor: JsonFile | TomlFile = EDITORS["json"]
     command_keys: tuple[str, ...] = ("command",)
     """Keys of a handler that hold the command."""
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -97,7 +93,7 @@ class McpClient(Program):
     """A program and the format of its configuration."""
 
     key: str = "mcpServers"
-    editor: JsonFile | TomlFile = WITH_COMMENTS
+    editor: JsonFile | TomlFile = EDITORS["json with commas"]
     extra: Mapping[str, object] = field(default_factory=dict)
     """Keys of an entry other than `command` and `args`."""
     folder: str = ""
@@ -148,19 +144,27 @@ class ClientChange(FileEdit):
     """The file of the project's bundle for which nothing is changed; None if there is none."""
 
 
-def set_up_of(name: str, part: str) -> HookClient | McpClient:
-    """Return how the hooks of a client are set up, or how servers are added; raise BadInput."""
-    return cast("HookClient | McpClient", getattr(clients.find(name, part), part)())
-
-
 def hook_client(name: str) -> HookClient:
     """Return how the hooks of a client are set up; raise BadInput."""
-    return cast("HookClient", set_up_of(name, clients.HOOKS))
+    module = clients.find(name, clients.HOOKS)
+    return HookClient(
+        module.NAME, module.TITLE, events=tuple(module.EVENTS), **_read_table(module.HOOKS)
+    )
 
 
 def mcp_client(name: str) -> McpClient:
     """Return how servers are added to a client; raise BadInput."""
-    return cast("McpClient", set_up_of(name, clients.SERVERS))
+    module = clients.find(name, clients.SERVERS)
+    return McpClient(module.NAME, module.TITLE, **_read_table(module.SERVER))
+
+
+def set_up_of(name: str, part: str) -> HookClient | McpClient:
+    """Return how the hooks of a client are set up, or how servers are added; raise BadInput."""
+    return hook_client(name) if part == clients.HOOKS else mcp_client(name)
+
+
+def _read_table(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: EDITORS[value] if key == "editor" else value for key, value in table.items()}
 
 
 def client_file(program: Program, bank: Bank | None, scope: str) -> Path:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.capture import open_queue
-from memory_bank.agents.clients import SERVERS
+from memory_bank.agents.clients import SERVERS, load_texts
 from memory_bank.agents.hook_bank import HookBank
-from memory_bank.agents.instructions import load_texts
 from memory_bank.bank.bank import Conditions, open_bank
 from memory_bank.base.detached import start_background
 from memory_bank.base.errors import Busy, StorageFailed

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memory_bank.agents import client_files, clients, instructions
+from memory_bank.agents import client_files, clients
+from memory_bank.agents.clients.base import leads_to, read_texts
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import FileEdit
@@ -123,7 +124,7 @@ def _unread(project: Path, rule: str, needed: Sequence[Path], *, written: bool) 
             yield f"git ignores {file.relative_to(project)}: no clone has it; track it"
     lines = set(rule.splitlines()) if written else set()
     for name in clients.names(clients.INSTRUCTIONS) if lines else ():
-        texts = instructions.load_texts(name, project)
+        texts = clients.load_texts(name, project)
         if lines <= {line for text in texts.values() for line in text.splitlines()}:
             continue
         title = client_files.hook_client(name).title
@@ -143,7 +144,7 @@ def list_unread_rules(bank: Bank, client: str) -> tuple[str, ...]:
     if bank.layout.root.name != FOLDER:
         return ()
     project_rules, settings = list_indexed_rules(bank).rules, bank.settings
-    texts = instructions.load_texts(client, bank.layout.project).values()
+    texts = clients.load_texts(client, bank.layout.project).values()
     refused = rules_block.write_block(
         project_rules, rules_block.BLOCK_BYTES, settings.secrets.allow
     ).refused
@@ -209,8 +210,8 @@ def _claude(file: Path, project: Path, *, add: bool) -> FileEdit:
     if text is not None and text.strip() == _IMPORT and len(text) <= len(_IMPORT) + len(newline):
         theirs = None
     goal = project / FILE
-    read = instructions.read_texts(project, [project / "CLAUDE.md"], imports=True)
-    if not add or instructions.leads_to(goal, {**read, file: theirs or ""}):
+    read = read_texts(project, [project / "CLAUDE.md"], imports=True)
+    if not add or leads_to(goal, {**read, file: theirs or ""}):
         return FileEdit(file, text, theirs)
     return FileEdit(file, text, f"{_IMPORT}\n" if theirs is None else theirs + ours)
 

@@ -13,7 +13,7 @@ from typing import Annotated, cast
 
 from memory_bank.agents import clients
 from memory_bank.agents.capture import capture, is_forgetting, is_own
-from memory_bank.agents.clients.base import HookEvent, Transcript, TranscriptReader
+from memory_bank.agents.clients.base import ClientModule, HookEvent, Transcript
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import digest
 from memory_bank.bank.bank import Bank
@@ -227,7 +227,7 @@ def _find_sessions(
     """Return the sessions of the project with their transcripts, the oldest first."""
     sessions = dict[tuple[str, str], list[Transcript]]()
     for name in [client] if client else clients.names(clients.TRANSCRIPTS):
-        reader = cast("TranscriptReader", clients.find(name, clients.TRANSCRIPTS))
+        reader = cast("ClientModule", clients.find(name, clients.TRANSCRIPTS))
         for file in _files(reader, client, path):
             folder = reader.folder(file)
             if not path and not _is_here(bank, folder):
@@ -249,7 +249,7 @@ def _find_sessions(
     return [(name, parts) for (name, _), parts in ordered]
 
 
-def _files(reader: TranscriptReader, client: str | None, path: str | Path | None) -> Iterator[Path]:
+def _files(reader: ClientModule, client: str | None, path: str | Path | None) -> Iterator[Path]:
     if path is None:
         home = {"HOME": os.path.expanduser("~")}  # noqa: PTH111 - pathlib fails without a home
         yield from reader.files({**os.environ, **home})

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import bundle, client_files, init_command, setup_commands
+from memory_bank.agents import bundle, init_command, setup_commands
+from memory_bank.agents.clients.base import PLUGIN
 from memory_bank.agents.setup_commands import plan_change
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.text import estimate
 
 Git = Callable[..., str]
-CLAUDE_HOOKS = f"{client_files.PLUGIN}/hooks/hooks.json"
+CLAUDE_HOOKS = f"{PLUGIN}/hooks/hooks.json"
 
 
 def contents(project: Path) -> dict[str, bytes]:
@@ -43,7 +44,7 @@ def test_claude_code_has_hooks_and_server_in_the_plug_in_only(bank: Bank, projec
     bundle.write_files(bundle.plan_bundle(bank))
     assert not (project / ".mcp.json").exists()
     assert not (project / ".claude/settings.json").exists()
-    plugin = project / client_files.PLUGIN
+    plugin = project / PLUGIN
     assert json.loads((plugin / ".claude-plugin/plugin.json").read_text())["name"]
     assert "SessionStart" in json.loads((project / CLAUDE_HOOKS).read_text())["hooks"]
     for name, schema in (("plugin.json", "plugin"), ("mcp.json", "mcp")):

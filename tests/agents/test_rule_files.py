@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import clients, instructions, rule_files
+from memory_bank.agents import clients, rule_files
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, Conflict
@@ -75,9 +75,9 @@ def test_claude_code_reads_the_block_beside_a_file_of_the_project(
     before = files(project)
     rule_files.write_files(rule_files.check_files(ruled))
     assert rule_files.check_files(ruled).current
-    loaded = instructions.load_texts("claude-code", project)
+    loaded = clients.load_texts("claude-code", project)
     assert sum("Money is in cents." in one for one in loaded.values()) == 1
-    shown = instructions.load_texts("copilot", project)
+    shown = clients.load_texts("copilot", project)
     assert sum("Money is in cents." in one for one in shown.values()) == 1, "no second copy"
     rule_files.write_files(rule_files.check_files(ruled, remove=True))
     assert files(project) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
 
 from memory_bank.base import plugins
@@ -12,8 +13,8 @@ KIND = "agents.clients"
 SCOPES = ("project", "user")
 """Whose files a client's set-up changes."""
 
-HOOKS, SERVERS, TRANSCRIPTS, INSTRUCTIONS = "hooks", "mcp", "read_transcript", "instructions"
-"""The functions that the module of a client may have."""
+HOOKS, SERVERS, TRANSCRIPTS, INSTRUCTIONS = "HOOKS", "SERVER", "read_transcript", "instructions"
+"""What the module of a client may have."""
 
 _KNOWN = {
     HOOKS: "hooks that are known",
@@ -23,7 +24,7 @@ _KNOWN = {
 
 
 def names(part: str) -> tuple[str, ...]:
-    """Return the clients whose modules have a function."""
+    """Return the clients whose modules have a part."""
     clients = plugins.list_plugins(KIND)
     return tuple(name.replace("_", "-") for name in clients if hasattr(_load(name), part))
 
@@ -40,12 +41,24 @@ def load(name: str) -> ModuleType | None:
 
 
 def find(name: str, part: str) -> ModuleType:
-    """Return the module of a client that has a function; raise BadInput."""
+    """Return the module of a client that has a part; raise BadInput."""
     module = load(name.strip().casefold())
     if module is None or not hasattr(module, part):
         text = ", ".join(names(part))
         raise BadInput(f"{name[:60]!r} has no {_KNOWN[part]}", "choose one of: {known}", known=text)
     return module
+
+
+def load_texts(client: str, project: Path) -> dict[Path, str]:
+    """Return the text that a client loads of each file of instructions, by the file's real path.
+
+    Of a client that is not known to load any, nothing.
+    """
+    module = load(client)
+    if module is None or not hasattr(module, INSTRUCTIONS):
+        return {}
+    instructions: dict[Path, str] = module.instructions(project)
+    return instructions
 
 
 def _load(name: str) -> ModuleType:

@@ -1,15 +1,17 @@
-"""The contracts of a client: its set-up, its hooks' events and its transcripts.
+"""The contract of a client: tables of its files, its events and their fields, and what reads them.
 
-A client is a module of this package, named like the client with `_` for `-`. It has those parts
-that its program has. It is imported at each event, so it imports little.
+A client is a module of this package, named like the client with `_` for `-`: see `ClientModule`.
+It is imported at each event, so it imports little.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from memory_bank.agents.payload import (
     Payload,
@@ -22,12 +24,30 @@ from memory_bank.agents.payload import (
     read_text,
     strip_program_text,
 )
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.sessions.queue_rows import MESSAGE
 
-if TYPE_CHECKING:
-    from memory_bank.agents.client_files import HookClient, McpClient
+PLUGIN = ".claude/skills/memory-bank"
+"""The bundle's plug-in of Claude Code, and of each program that reads Agent Plugins 1.0."""
 
+WORKSPACE = "${workspaceFolder}"
+
+SECONDS = 10
+"""Time limit of a hook, which takes a tenth of a second."""
+
+AGENTS = "AGENTS.md"
+
+_MOST_BYTES = 1_000_000
+"""Bytes of a file that are read; what programs show of one is much less."""
+
+_MOST_IMPORTS = 5
+"""Imports of imports that are followed."""
+
+_CODE = lazy_pattern(
+    r"^[ \t>]*(```|~~~).*?(?:^[ \t>]*\1[^\n]*$|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL
+)
+
+_IMPORT = lazy_pattern(r"(?:^|(?<=\s))@(\S+)", re.MULTILINE)
 
 Kind = Literal["start", "prompt", "tool", "subagent", "compact", "stop", "end"]
 
@@ -159,43 +179,6 @@ def make_answer(event: str, kind: str, text: str) -> dict[str, object]:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-class ServerSetup(Protocol):
-    """What the module of a client has that starts MCP servers."""
-
-    NAME: str
-
-    def mcp(self) -> McpClient:
-        """Return how servers are added to its configuration."""
-
-
-class EventReader(Protocol):
-    """What the module of a client with hooks has.
-
-    One whose program does not report all calls of tools also has `unreported(event)`: it is called
-    with each end of a turn or session, and yields the calls that the transcript has, as events of
-    the kind `tool`. Those that are stored already are recognised by their keys. One whose program
-    keeps memories of its own has `memories`: see `bank/agent_memories.py`.
-    """
-
-    NAME: str
-    """The client, such as `claude-code`: the agent of its sessions."""
-    EVENTS: Mapping[str, str]
-    """The kind of each event that is understood, by the client's name of it."""
-
-    def hooks(self) -> HookClient:
-        """Return how its hooks are set up."""
-
-    def read(self, event: str, payload: Mapping[str, Any]) -> HookEvent | None:
-        """Return an event of `EVENTS` in the common form; None if it is to be ignored."""
-
-    def answer(self, event: str, kind: str, text: str) -> Mapping[str, object] | None:
-        """Return the JSON by which the client adds a text to the session, or asks a question.
-
-        The kind is `start` or `prompt` for context, `stop` for a question that continues the turn.
-        None if the client can't.
-        """
-
-
 def prompt_step(text: str, created_at: float, key: str = "") -> HookEvent:
     """Return what a person asked as a step of a transcript, without its session."""
     return HookEvent("prompt", "", "", "", key=key, prompt=text, created_at=created_at)
@@ -243,26 +226,101 @@ class Transcript:
             self.ended_at = max(self.ended_at, when)
 
 
-class InstructionReader(Protocol):
-    """What the module of a client has whose program reads files of instructions by itself."""
+def read_texts(project: Path, files: Iterable[Path], *, imports: bool = False) -> dict[Path, str]:
+    """Return the text of each of some files, by its real path, in their order.
+
+    With `imports`, also of the files that `@path` names in them. A file outside of the project's
+    own tree is read only if it stands in a folder above the project.
+    """
+    reals: dict[Path, str] = {}
+    waiting = [(file, 0) for file in files]
+    while waiting:
+        file, depth = waiting.pop(0)
+        real = Path(os.path.realpath(file))
+        if real in reals or (text := _read_file(real)) is None:
+            continue
+        reals[real] = text
+        if imports and depth < _MOST_IMPORTS:
+            paths = (file.parent / name for name in find_imports(text))
+            below = [path for path in paths if Path(os.path.realpath(path)).is_relative_to(project)]
+            waiting[:0] = [(path, depth + 1) for path in below]
+    return reals
+
+
+def find_imports(text: str) -> Iterator[str]:
+    """Yield the paths that a text imports by `@path`, not in code."""
+    for match in _IMPORT.finditer(_CODE.sub(" ", text)):
+        yield match[1]
+
+
+def leads_to(goal: Path, entries: Mapping[Path, str]) -> bool:
+    """Return whether a file is one of those that were read, or imported by one."""
+    real = os.path.realpath(goal)
+    return any(
+        os.path.realpath(file) == real
+        or any(os.path.realpath(file.parent / name) == real for name in find_imports(text))
+        for file, text in entries.items()
+    )
+
+
+def list_folders(project: Path) -> list[Path]:
+    """Return the folders from the root of a project's work tree down to the project."""
+    folders = [project]
+    while not os.path.lexists(folders[0] / ".git") and folders[0].parent != folders[0]:
+        folders.insert(0, folders[0].parent)
+    return folders if os.path.lexists(folders[0] / ".git") else [project]
+
+
+def _read_file(file: Path) -> str | None:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_MOST_BYTES).decode("utf-8", "replace") if file.is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+class ClientModule(Protocol):
+    """What the module of a client may have; `NAME` and `TITLE`, and what its program has."""
 
     NAME: str
+    """The client, such as `claude-code`: the agent of its sessions."""
+    TITLE: str
+    SERVER: Mapping[str, object]
+    """How MCP servers are added to its files: the fields of `McpClient`."""
+    HOOKS: Mapping[str, object]
+    """How hooks are added to its files: the fields of `HookClient`. It then has the next three."""
+    EVENTS: Mapping[str, str]
+    """The kind of each event that is understood, by the client's name of it."""
+
+    def read(self, event: str, payload: Mapping[str, Any]) -> HookEvent | None:
+        """Return an event of `EVENTS` in the common form; None if it is to be ignored."""
+
+    def answer(self, event: str, kind: str, text: str) -> Mapping[str, object] | None:
+        """Return the JSON by which the client adds a text to the session, or asks a question.
+
+        The kind is `start` or `prompt` for context, `stop` for a question that continues the turn.
+        None if the client can't.
+        """
+
+    def unreported(self, event: HookEvent) -> Iterator[HookEvent]:
+        """Yield the calls of tools that no hook is told of, but the transcript at a turn's end.
+
+        They are of the kind `tool`; those that are stored already are recognised by their keys.
+        """
 
     def instructions(self, project: Path) -> dict[Path, str]:
-        """Return what the program loads of each such file, by the file's real path."""
+        """Return what the program loads of each file of instructions, by the file's real path."""
 
-
-class TranscriptReader(Protocol):
-    """What the module of a client with transcripts has."""
-
-    NAME: str
-    """The program, as sessions name their agent."""
+    def memories(
+        self, project: Path, environment: Mapping[str, str]
+    ) -> tuple[Path, frozenset[str] | None] | None:
+        """Return where the program keeps memories of its own: see `bank/agent_memories.py`."""
 
     def files(self, environment: Mapping[str, str]) -> Iterator[Path]:
-        """Yield the transcripts on this machine, in a stable order."""
+        """Yield the transcripts on this machine, in a stable order; it has the next two, too."""
 
     def folder(self, file: Path) -> str:
-        """Return the folder in which the session began, read fast; empty if it isn't said."""
+        """Return the folder in which a session began, read fast; empty if it isn't said."""
 
     def read_transcript(self, file: Path) -> Transcript:
-        """Return the session of a file. Raises OSError."""
+        """Return the session of a transcript. Raises OSError."""

@@ -9,9 +9,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory_bank.agents.clients.base import (
+    AGENTS,
+    PLUGIN,
+    SECONDS,
     EventTable,
     HookEvent,
     Kind,
@@ -21,9 +24,9 @@ from memory_bank.agents.clients.base import (
     make_answer,
     message_step,
     prompt_step,
+    read_texts,
     subagent_of,
 )
-from memory_bank.agents.instructions import AGENTS, read_texts
 from memory_bank.agents.payload import (
     Payload,
     drop_fields,
@@ -40,10 +43,7 @@ from memory_bank.agents.payload import (
     strip_program_text,
 )
 
-if TYPE_CHECKING:
-    from memory_bank.agents.client_files import HookClient, McpClient
-
-NAME = "claude-code"
+NAME, TITLE = "claude-code", "Claude Code"
 
 EVENTS: dict[str, Kind] = {
     "SessionStart": "start",
@@ -54,6 +54,30 @@ EVENTS: dict[str, Kind] = {
     "Stop": "stop",
     "SubagentStop": "subagent",
     "SessionEnd": "end",
+}
+
+SERVER = {
+    "docs": "https://code.claude.com/docs/en/mcp",
+    "user_file": "~/.claude.json",
+    "project_file": ".mcp.json",
+    "plugin_file": f"{PLUGIN}/.mcp.json",
+    "home": "CLAUDE_CONFIG_DIR",
+    "editor": "json",
+    "per_project": "projects",
+    "next_project": "start it in the project and approve the server",
+}
+
+HOOKS = {
+    "docs": "https://code.claude.com/docs/en/hooks",
+    "user_file": "~/.claude/settings.json",
+    "project_file": ".claude/settings.json",
+    "plugin_file": f"{PLUGIN}/hooks/hooks.json",
+    "home": "CLAUDE_CONFIG_DIR",
+    "extra": {"type": "command"},
+    "timeouts": {"timeout": SECONDS},
+    "off": "disableAllHooks",
+    "next_project": "start it in the project and trust the folder; `/hooks` lists them",
+    "next_user": "restart it; `/hooks` lists them",
 }
 
 _OTHERS = ("COPILOT_CLI", "CURSOR_VERSION")
@@ -254,36 +278,3 @@ def instructions(project: Path) -> dict[Path, str]:
         chosen = [folder / name for folder in above for name in (AGENTS, f".claude/{AGENTS}")]
     rules = sorted((project / ".claude/rules").rglob("*.md"))
     return read_texts(project, [*rules, *chosen], imports=True)
-
-
-def mcp() -> McpClient:
-    """Return how servers are added to its configuration."""
-    from memory_bank.agents.client_files import PLUGIN, STRICT, McpClient
-
-    return McpClient(
-        *(NAME, "Claude Code", "https://code.claude.com/docs/en/mcp"),
-        *("~/.claude.json", ".mcp.json"),
-        editor=STRICT,
-        plugin_file=f"{PLUGIN}/.mcp.json",
-        home="CLAUDE_CONFIG_DIR",
-        per_project="projects",
-        next_project="start it in the project and approve the server",
-    )
-
-
-def hooks() -> HookClient:
-    """Return how its hooks are set up."""
-    from memory_bank.agents.client_files import PLUGIN, SECONDS, HookClient
-
-    return HookClient(
-        *(NAME, "Claude Code", "https://code.claude.com/docs/en/hooks"),
-        *("~/.claude/settings.json", ".claude/settings.json"),
-        events=tuple(EVENTS),
-        extra={"type": "command"},
-        timeouts={"timeout": SECONDS},
-        plugin_file=f"{PLUGIN}/hooks/hooks.json",
-        home="CLAUDE_CONFIG_DIR",
-        off="disableAllHooks",
-        next_project="start it in the project and trust the folder; `/hooks` lists them",
-        next_user="restart it; `/hooks` lists them",
-    )

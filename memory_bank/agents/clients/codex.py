@@ -12,18 +12,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory_bank.agents.clients.base import (
+    AGENTS,
+    SECONDS,
     EventTable,
     HookEvent,
     Kind,
     ToolCall,
     Transcript,
     call_step,
+    list_folders,
     make_answer,
     message_step,
     prompt_step,
+    read_texts,
     subagent_of,
 )
 from memory_bank.agents.payload import (
@@ -43,14 +47,7 @@ from memory_bank.agents.payload import (
 )
 from memory_bank.base import lazy_pattern
 
-if TYPE_CHECKING:
-    from memory_bank.agents.client_files import HookClient, McpClient
-
-NAME = "codex"
-
-_FOLDERS = [f"XDG_{kind}_HOME" for kind in ("CONFIG", "STATE", "DATA", "CACHE")]
-"""Variables that Codex passes to a server only if they are named; without them the server has
-another private state than commands and hooks."""
+NAME, TITLE = "codex", "Codex"
 
 EVENTS: dict[str, Kind] = {
     "SessionStart": "start",
@@ -60,6 +57,31 @@ EVENTS: dict[str, Kind] = {
     "Stop": "stop",
     "SubagentStop": "subagent",
     "SessionEnd": "end",
+}
+
+SERVER = {
+    "docs": "https://developers.openai.com/codex/config-reference",
+    "user_file": "~/.codex/config.toml",
+    "project_file": ".codex/config.toml",
+    "home": "CODEX_HOME",
+    "key": "mcp_servers",
+    "editor": "toml",
+    "extra": {"env_vars": [f"XDG_{kind}_HOME" for kind in ("CONFIG", "STATE", "DATA", "CACHE")]},
+    "next_project": "start it in the project and trust the project; else it ignores the file",
+}
+"""Codex passes variables to a server only if they are named; without those of folders the server
+has another private state than commands and hooks."""
+
+HOOKS = {
+    "docs": "https://developers.openai.com/codex/hooks",
+    "user_file": "~/.codex/hooks.json",
+    "project_file": ".codex/hooks.json",
+    "home": "CODEX_HOME",
+    "extra": {"type": "command"},
+    "timeouts": {"timeout": SECONDS},
+    "short": {"SessionEnd": 3},
+    "next_project": "start it in the project, trust the project, and approve the hooks in /hooks",
+    "next_user": "start it and approve the hooks in /hooks: until then it skips them silently",
 }
 
 _TAIL = 400_000
@@ -446,8 +468,6 @@ def instructions(project: Path) -> dict[Path, str]:
 
     Of each folder it reads one file, and of all together the first bytes.
     """
-    from memory_bank.agents.instructions import AGENTS, list_folders, read_texts
-
     names = ("AGENTS.override.md", AGENTS)
     files = [
         next((folder / name for name in names if (folder / name).is_file()), folder / AGENTS)
@@ -459,35 +479,3 @@ def instructions(project: Path) -> dict[Path, str]:
         most_instructions -= len(data)
         entries[file] = data.decode(errors="ignore")
     return entries
-
-
-def mcp() -> McpClient:
-    """Return how servers are added to its configuration."""
-    from memory_bank.agents.client_files import McpClient
-    from memory_bank.agents.json_file import TomlFile
-
-    return McpClient(
-        *(NAME, "Codex", "https://developers.openai.com/codex/config-reference"),
-        *("~/.codex/config.toml", ".codex/config.toml", "mcp_servers"),
-        editor=TomlFile(),
-        extra={"env_vars": _FOLDERS},
-        home="CODEX_HOME",
-        next_project="start it in the project and trust the project; else it ignores the file",
-    )
-
-
-def hooks() -> HookClient:
-    """Return how its hooks are set up."""
-    from memory_bank.agents.client_files import SECONDS, HookClient
-
-    return HookClient(
-        *(NAME, "Codex", "https://developers.openai.com/codex/hooks"),
-        *("~/.codex/hooks.json", ".codex/hooks.json"),
-        events=tuple(EVENTS),
-        extra={"type": "command"},
-        timeouts={"timeout": SECONDS},
-        short={"SessionEnd": 3},
-        home="CODEX_HOME",
-        next_project="start it in the project, trust the project, and approve the hooks in /hooks",
-        next_user="start it and approve the hooks in /hooks: until then it skips them silently",
-    )

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from memory_bank.agents.clients.base import EventTable, HookEvent, Kind
-from memory_bank.agents.instructions import AGENTS, read_texts
+from memory_bank.agents.clients.base import AGENTS, SECONDS, EventTable, HookEvent, Kind, read_texts
 from memory_bank.agents.payload import (
     Payload,
     end_of,
@@ -18,10 +16,7 @@ from memory_bank.agents.payload import (
     read_text,
 )
 
-if TYPE_CHECKING:
-    from memory_bank.agents.client_files import HookClient, McpClient
-
-NAME = "copilot"
+NAME, TITLE = "copilot", "Copilot CLI"
 
 EVENTS: dict[str, Kind] = {
     "sessionStart": "start",
@@ -30,6 +25,28 @@ EVENTS: dict[str, Kind] = {
     "postToolUseFailure": "tool",
     "agentStop": "stop",
     "sessionEnd": "end",
+}
+
+SERVER = {
+    "docs": "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
+    "user_file": "~/.copilot/mcp-config.json",
+    "project_file": ".mcp.json",
+    "home": "COPILOT_HOME",
+    "editor": "json",
+    "extra": {"type": "stdio", "tools": ["*"]},
+    "next_project": "start it in the project and trust the folder",
+}
+
+HOOKS = {
+    "docs": "https://docs.github.com/en/copilot/reference/hooks-configuration",
+    "user_file": "~/.copilot/hooks/memory-bank.json",
+    "project_file": ".github/hooks/memory-bank.json",
+    "form": "flat",
+    "command_keys": ("bash", "powershell"),
+    "extra": {"type": "command"},
+    "timeouts": {"timeoutSec": SECONDS},
+    "top": {"version": 1},
+    "next_project": "start it in the project and trust the folder: else it runs no hooks of it",
 }
 
 _TAIL = 400_000
@@ -84,36 +101,3 @@ def instructions(project: Path) -> dict[Path, str]:
     folders = (".github/instructions", ".claude/rules")
     more = [file for name in folders for file in sorted((project / name).rglob("*.md"))]
     return read_texts(project, [*(project / name for name in names), *more], imports=True)
-
-
-def mcp() -> McpClient:
-    """Return how servers are added to its configuration."""
-    from memory_bank.agents.client_files import STRICT, McpClient
-
-    return McpClient(
-        *(NAME, "Copilot CLI"),
-        "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
-        *("~/.copilot/mcp-config.json", ".mcp.json"),
-        editor=STRICT,
-        extra={"type": "stdio", "tools": ["*"]},
-        home="COPILOT_HOME",
-        next_project="start it in the project and trust the folder",
-    )
-
-
-def hooks() -> HookClient:
-    """Return how its hooks are set up."""
-    from memory_bank.agents.client_files import SECONDS, HookClient
-
-    return HookClient(
-        *(NAME, "Copilot CLI"),
-        "https://docs.github.com/en/copilot/reference/hooks-configuration",
-        *("~/.copilot/hooks/memory-bank.json", ".github/hooks/memory-bank.json"),
-        events=tuple(EVENTS),
-        form="flat",
-        command_keys=("bash", "powershell"),
-        extra={"type": "command"},
-        timeouts={"timeoutSec": SECONDS},
-        top={"version": 1},
-        next_project="start it in the project and trust the folder: else it runs no hooks of it",
-    )

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from memory_bank.agents.clients.base import EventTable, HookEvent, Kind, ToolCall
-from memory_bank.agents.instructions import AGENTS, read_texts
+from memory_bank.agents.clients.base import (
+    AGENTS,
+    SECONDS,
+    WORKSPACE,
+    EventTable,
+    HookEvent,
+    Kind,
+    ToolCall,
+    read_texts,
+)
 from memory_bank.agents.payload import (
     Payload,
     digest,
@@ -19,10 +26,7 @@ from memory_bank.agents.payload import (
 )
 from memory_bank.sessions.queue_rows import MESSAGE
 
-if TYPE_CHECKING:
-    from memory_bank.agents.client_files import HookClient, McpClient
-
-NAME = "cursor"
+NAME, TITLE = "cursor", "Cursor"
 
 EVENTS: dict[str, Kind] = {
     "sessionStart": "start",
@@ -33,6 +37,25 @@ EVENTS: dict[str, Kind] = {
     "stop": "stop",
     "subagentStop": "subagent",
     "sessionEnd": "end",
+}
+
+SERVER = {
+    "docs": "https://cursor.com/docs/context/mcp",
+    "user_file": "~/.cursor/mcp.json",
+    "project_file": ".cursor/mcp.json",
+    "folder": WORKSPACE,
+    "next_project": "turn the server on in its settings, under MCP",
+}
+
+HOOKS = {
+    "docs": "https://cursor.com/docs/agent/hooks",
+    "user_file": "~/.cursor/hooks.json",
+    "project_file": ".cursor/hooks.json",
+    "form": "flat",
+    "timeouts": {"timeout": SECONDS},
+    "top": {"version": 1},
+    "next_project": "open the project and trust it",
+    "next_user": "nothing: it reads the file again when it changes",
 }
 
 
@@ -95,32 +118,4 @@ def instructions(project: Path) -> dict[Path, str]:
     """Return the texts of instructions that the program loads, by their files."""
     return read_texts(
         project, [project / AGENTS, *sorted((project / ".cursor/rules").rglob("*.mdc"))]
-    )
-
-
-def mcp() -> McpClient:
-    """Return how servers are added to its configuration."""
-    from memory_bank.agents.client_files import WORKSPACE, McpClient
-
-    return McpClient(
-        *(NAME, "Cursor", "https://cursor.com/docs/context/mcp"),
-        *("~/.cursor/mcp.json", ".cursor/mcp.json"),
-        folder=WORKSPACE,
-        next_project="turn the server on in its settings, under MCP",
-    )
-
-
-def hooks() -> HookClient:
-    """Return how its hooks are set up."""
-    from memory_bank.agents.client_files import SECONDS, HookClient
-
-    return HookClient(
-        *(NAME, "Cursor", "https://cursor.com/docs/agent/hooks"),
-        *("~/.cursor/hooks.json", ".cursor/hooks.json"),
-        events=tuple(EVENTS),
-        form="flat",
-        timeouts={"timeout": SECONDS},
-        top={"version": 1},
-        next_project="open the project and trust it",
-        next_user="nothing: it reads the file again when it changes",
     )

@@ -8,10 +8,16 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from memory_bank.agents.clients.base import EventTable, HookEvent, Kind, make_answer
-from memory_bank.agents.instructions import list_folders, read_texts
+from memory_bank.agents.clients.base import (
+    SECONDS,
+    EventTable,
+    HookEvent,
+    Kind,
+    list_folders,
+    make_answer,
+    read_texts,
+)
 from memory_bank.agents.payload import (
     Payload,
     drop_fields,
@@ -19,10 +25,7 @@ from memory_bank.agents.payload import (
 )
 from memory_bank.base.errors import MemoryBankError
 
-if TYPE_CHECKING:
-    from memory_bank.agents.client_files import HookClient, McpClient
-
-NAME = "gemini"
+NAME, TITLE = "gemini", "Gemini CLI"
 
 EVENTS: dict[str, Kind] = {
     "SessionStart": "start",
@@ -30,6 +33,25 @@ EVENTS: dict[str, Kind] = {
     "AfterTool": "tool",
     "AfterAgent": "stop",
     "SessionEnd": "end",
+}
+
+SERVER = {
+    "docs": "https://geminicli.com/docs/tools/mcp-server",
+    "user_file": "~/.gemini/settings.json",
+    "project_file": ".gemini/settings.json",
+    "editor": "json with comments",
+    "next_project": "start it in the project and trust the folder",
+    "next_user": "restart it; in a folder that it does not trust it starts no server",
+}
+
+HOOKS = {
+    "docs": "https://geminicli.com/docs/hooks",
+    "user_file": "~/.gemini/settings.json",
+    "project_file": ".gemini/settings.json",
+    "editor": "json with comments",
+    "extra": {"type": "command", "name": "memory-bank"},
+    "timeouts": {"timeout": SECONDS * 1000},
+    "next_project": "start it in the project and trust the folder: else it runs no hooks of it",
 }
 
 _EXIT = r"^Exit Code: (-?\d{1,5})\s*$"
@@ -73,41 +95,11 @@ def instructions(project: Path) -> dict[Path, str]:
 
 def _names(settings: Path) -> list[str]:
     """Return the names of files of instructions in a file of settings; none if it has none."""
+    from memory_bank.agents.client_files import mcp_client
     from memory_bank.bank import program_files
 
     with suppress(MemoryBankError):
-        entry = mcp().editor.value_at(
-            program_files.read_text(settings) or "", ("context", "fileName")
-        )
+        text = program_files.read_text(settings) or ""
+        entry = mcp_client(NAME).editor.value_at(text, ("context", "fileName"))
         return [str(name) for name in (entry if isinstance(entry, list) else [entry]) if name]
     return []
-
-
-def mcp() -> McpClient:
-    """Return how servers are added to its configuration."""
-    from memory_bank.agents.client_files import McpClient
-    from memory_bank.agents.json_file import JsonFile
-
-    return McpClient(
-        *(NAME, "Gemini CLI", "https://geminicli.com/docs/tools/mcp-server"),
-        *("~/.gemini/settings.json", ".gemini/settings.json"),
-        editor=JsonFile(comments=True, byte_order_mark=False),
-        next_project="start it in the project and trust the folder",
-        next_user="restart it; in a folder that it does not trust it starts no server",
-    )
-
-
-def hooks() -> HookClient:
-    """Return how its hooks are set up."""
-    from memory_bank.agents.client_files import SECONDS, HookClient
-    from memory_bank.agents.json_file import JsonFile
-
-    return HookClient(
-        *(NAME, "Gemini CLI", "https://geminicli.com/docs/hooks"),
-        *("~/.gemini/settings.json", ".gemini/settings.json"),
-        events=tuple(EVENTS),
-        editor=JsonFile(comments=True, byte_order_mark=False),
-        extra={"type": "command", "name": "memory-bank"},
-        timeouts={"timeout": SECONDS * 1000},
-        next_project="start it in the project and trust the folder: else it runs no hooks of it",
-    )

@@ -8,9 +8,16 @@ is idle, and goes on with its next prompt.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memory_bank.agents.clients.base import HookEvent, Kind, ToolCall
+from memory_bank.agents.clients.base import (
+    AGENTS,
+    HookEvent,
+    Kind,
+    ToolCall,
+    list_folders,
+    read_texts,
+)
 from memory_bank.agents.payload import (
     Payload,
     drop_fields,
@@ -21,10 +28,7 @@ from memory_bank.agents.payload import (
     strip_program_text,
 )
 
-if TYPE_CHECKING:
-    from memory_bank.agents.client_files import HookClient
-
-NAME = "opencode"
+NAME, TITLE = "opencode", "OpenCode"
 
 EVENTS: dict[str, Kind] = {
     "session.created": "start",
@@ -34,6 +38,13 @@ EVENTS: dict[str, Kind] = {
     "session.compacted": "compact",
     "session.idle": "end",
     "session.deleted": "end",
+}
+
+HOOKS = {
+    "docs": "https://opencode.ai/docs/plugins",
+    "user_file": "$XDG/opencode/plugins/memory-bank.js",
+    "project_file": ".opencode/plugins/memory-bank.js",
+    "plugin": Path(__file__).with_name("opencode.js"),
 }
 
 
@@ -114,18 +125,4 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
 
 def instructions(project: Path) -> dict[Path, str]:
     """Return the texts of instructions that the program loads, by their files."""
-    from memory_bank.agents.instructions import AGENTS, list_folders, read_texts
-
     return read_texts(project, [folder / AGENTS for folder in list_folders(project)])
-
-
-def hooks() -> HookClient:
-    """Return how its hooks are set up."""
-    from memory_bank.agents.client_files import HookClient
-
-    return HookClient(
-        *(NAME, "OpenCode", "https://opencode.ai/docs/plugins"),
-        *("$XDG/opencode/plugins/memory-bank.js", ".opencode/plugins/memory-bank.js"),
-        events=tuple(EVENTS),
-        plugin=Path(__file__).with_name("opencode.js"),
-    )

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+NAME, TITLE = "zed", "Zed"
 
-if TYPE_CHECKING:
-    from memory_bank.agents.client_files import McpClient
-
-NAME = "zed"
-
-
-def mcp() -> McpClient:
-    """Return how servers are added to its configuration."""
-    from memory_bank.agents.client_files import McpClient
-
-    return McpClient(
-        *(NAME, "Zed", "https://zed.dev/docs/ai/mcp"),
-        *("$XDG/zed/settings.json", ".zed/settings.json", "context_servers"),
-        next_project="open the project and trust it",
-    )
+SERVER = {
+    "docs": "https://zed.dev/docs/ai/mcp",
+    "user_file": "$XDG/zed/settings.json",
+    "project_file": ".zed/settings.json",
+    "key": "context_servers",
+    "next_project": "open the project and trust it",
+}

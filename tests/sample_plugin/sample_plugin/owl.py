@@ -6,22 +6,21 @@ from pathlib import Path
 from memory_bank.agents import payload
 from memory_bank.agents.clients.base import HookEvent, ToolCall
 
-NAME = "owl"
+NAME, TITLE = "owl", "Owl"
 
 EVENTS = {"begin": "start", "ask": "prompt", "used": "tool", "turn": "stop", "leave": "end"}
 
+SERVER = {
+    "docs": "https://owl.example/mcp",
+    "user_file": "~/.owl/mcp.json",
+    "project_file": ".owl/mcp.json",
+}
 
-def mcp():
-    from memory_bank.agents.client_files import McpClient
-
-    return McpClient(NAME, "Owl", "https://owl.example/mcp", "~/.owl/mcp.json", ".owl/mcp.json")
-
-
-def hooks():
-    from memory_bank.agents.client_files import HookClient
-
-    files = "~/.owl/hooks.json", ".owl/hooks.json"
-    return HookClient(NAME, "Owl", "https://owl.example/hooks", *files, events=tuple(EVENTS))
+HOOKS = {
+    "docs": "https://owl.example/hooks",
+    "user_file": "~/.owl/hooks.json",
+    "project_file": ".owl/hooks.json",
+}
 
 
 def read(event, given):
