@@ -30,22 +30,15 @@ MAY_CALL = "may call it"
 
 
 class ResolvedCall(NamedTuple):
-    """A call that was resolved."""
+    """A call, and the symbol that it means."""
 
     caller: SymbolRow | IntentRow
-    called: SymbolRow
+    called: SymbolRow | None
+    """None if it is not known which one of several is meant."""
     written: str
     """The name as written in the call."""
-    how: str
-    """One of HOW, or MAY_CALL."""
-
-
-class Callee(NamedTuple):
-    """A name that a symbol calls, and the symbol that it means, if that is known."""
-
-    written: str
-    called: SymbolRow | None = None
     how: str = ""
+    """One of HOW, or MAY_CALL."""
     alike: int = 0
     """The number of symbols of that name, if it is not known which one is meant."""
 
@@ -64,8 +57,8 @@ class CallGraph:
         self._imports = imports
         self._targets = CallTargets(imports)
 
-    def callees(self, symbol: SymbolRow) -> list[Callee]:
-        """Return the names of this code that a symbol calls, in order."""
+    def callees(self, symbol: SymbolRow) -> list[ResolvedCall]:
+        """Return the calls of a symbol to this code, by the names that it calls, in order."""
         caller = read_caller(symbol)
         names = {written: self._list_names(written, caller) for written in symbol.symbol.calls}
         rows = self._map_rows(set(chain.from_iterable(names.values())))
@@ -74,10 +67,11 @@ class CallGraph:
             candidates = [row for name in sorted(names[written]) for row in rows[name]]
             target = self._targets.find(written, caller, _group_by_file(candidates))
             if target:
-                callees.append(Callee(written, target.symbol, target.how))
+                callees.append(ResolvedCall(symbol, target.symbol, written, target.how))
             elif not self._targets.leaves_code(written, caller):
-                callees.append(Callee(written, alike=_count_alike(written, caller, candidates)))
-        return [callee for callee in callees if callee.called or callee.alike]
+                alike = _count_alike(written, caller, candidates)
+                callees += [ResolvedCall(symbol, None, written, alike=alike)] if alike else []
+        return callees
 
     def callers(self, symbol: SymbolRow) -> Callers:
         """Return the calls of a symbol, the surest first, then by file and line.

@@ -6,13 +6,14 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code import lookup
 from memory_bank.code.index.database import Key, ParseCache, SymbolRow
-from memory_bank.code.index.work_tree import WorkTree, why_unreadable
+from memory_bank.code.index.work_tree import MAX_FILE_BYTES, WorkTree, why_unreadable
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 from memory_bank.git import objects, repository
@@ -50,22 +51,30 @@ class CodePlace(NamedTuple):
 class CodeAt:
     """Reads the code of one repository, each file once."""
 
-    def __init__(self, tree: Path, cache: ParseCache, *, max_bytes: int) -> None:
-        """Read files of at most `max_bytes`; what is parsed is kept in `cache`."""
+    def __init__(self, tree: Path) -> None:
+        """Open nothing yet; what is parsed is kept in the cache of the repository."""
         self.tree = tree
-        self.max_bytes = max_bytes
-        self._cache = cache
+        self._cache = ParseCache(
+            repository.repository_cache(tree) / "parses.db", parsing.parser_version()
+        )
         self._objects = objects.ObjectReader(tree)
-        self._work_tree = WorkTree(tree, max_bytes=max_bytes)
+        self._work_tree = WorkTree(tree, max_bytes=MAX_FILE_BYTES)
         self._ids: dict[tuple[str, str], str] = {}
         self._data: dict[str, bytes | None] = {}
         self._parsed: dict[Key, ParsedFile] = {}
         self._paths: dict[str, frozenset[str]] = {}
         self._by_name: dict[str, dict[str, list[str]]] = {}
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """End git; using it again starts it again."""
+        """End git and close the cache; using it again starts it again."""
         self._objects.close()
+        self._cache.close()
 
     def ids(self, places: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
         """Return the ids of the blobs of files, given as commit and path.
@@ -120,7 +129,7 @@ class CodeAt:
         new_blobs = [blob for blob in dict.fromkeys(blobs) if blob not in self._data]
         self._data.update(dict.fromkeys(new_blobs))
         if new_blobs:
-            self._data.update(self._objects.blobs(new_blobs, self.max_bytes))
+            self._data.update(self._objects.blobs(new_blobs, MAX_FILE_BYTES))
 
     def data(self, blob: str) -> bytes | None:
         """Return the content of a blob; None if it is too large or missing."""
@@ -180,7 +189,7 @@ class CodeAt:
             return repository.list_files(self.tree) or ()
         if commit == STAGED:
             return objects.list_staged(self.tree)
-        return objects.list_files_at(self.tree, commit, sizes=False)
+        return objects.list_files_at(self.tree, commit)
 
     def list_differing(self, base: str, end: str) -> dict[str, str]:
         """Map the files that differ between a commit and NOW, or STAGED, to A, M or D."""

@@ -162,7 +162,7 @@ class CodeWords:
         such as Markdown, has no comments.
         """
         data = data.removeprefix(_BOM)
-        code = _without(data, parsed.apart) if parsed else data
+        code = _blank_spans(data, parsed.apart) if parsed else data
         rows = rows_of_file = code.decode("utf-8", "replace").split("\n")
         if parsed is None and not prose:
             rows = [row for row in rows if not _COMMENT.match(row)]
@@ -170,12 +170,12 @@ class CodeWords:
             spans = [range(symbol.line - 1, symbol.end_line - 1) for symbol in symbols]
             rows = [row for at, row in enumerate(rows) if any(at in span for span in spans)]
         read_setting = _SETTING.fullmatch if parsed else _BARE_SETTING.fullmatch
-        self.lines = [_line(row, read_setting) for row in rows if row and not row.isspace()]
+        self.lines = [_read_line(row, read_setting) for row in rows if row and not row.isspace()]
         self.words = frozenset(word for line in self.lines for word in line.words)
         self._counts = Counter(value for line in self.lines for value in line.values)
-        self.parameters = _parameters(parsed, rows_of_file, symbols) if parsed else {}
-        self.lists = _lists("\n".join(rows))
-        self._tokens = f" {' '.join(_tokens(chr(10).join(rows)))} "
+        self.parameters = _map_parameters(parsed, rows_of_file, symbols) if parsed else {}
+        self.lists = _map_lists("\n".join(rows))
+        self._split_tokens = f" {' '.join(_split_tokens(chr(10).join(rows)))} "
 
     def list_lost(self, new: CodeWords, code: NamedCode) -> tuple[str, ...]:
         """Return the names and numbers that a text names and whose code is another in `new`.
@@ -198,7 +198,7 @@ class CodeWords:
         gone |= {
             call[0]
             for call in code.calls
-            if call[0] not in self.parameters and self._has(call) and not new._has(call)
+            if call[0] not in self.parameters and self._has_call(call) and not new._has_call(call)
         }
         gone |= {
             name
@@ -206,27 +206,27 @@ class CodeWords:
             if self.lists[name] != new.lists[name]
             and len(self.lists[name] & code.names) >= _ENUMERATED
         }
-        new_lines = new._values(code)
-        for rest, (other_name, values) in self._values(code).items():
+        new_lines = new._map_values(code)
+        for rest, (other_name, values) in self._map_values(code).items():
             others_now = new_lines[rest][1] if rest in new_lines else values
             if (
                 values - others_now
                 and others_now - values
-                and self._differ(new, values ^ others_now)
+                and self._has_other_values(new, values ^ others_now)
             ):
                 gone |= other_name
-        stated = self._stated(code) - new._stated(code)
+        stated = self._list_stated(code) - new._list_stated(code)
         if stated:  # `16 << 20` may be 16777216 now
             settings = {line.setting for line in self.lines} & {line.setting for line in new.lines}
             stated -= {
                 number
                 for line in self.lines
                 if line.is_constant and line.setting in settings
-                for number in _stated_in(line, code)
+                for number in _list_stated_in_line(line, code)
             }
         return tuple(sorted(gone | stated))
 
-    def _values(self, code: NamedCode) -> dict[Values, tuple[set[str], set[Values]]]:
+    def _map_values(self, code: NamedCode) -> dict[Values, tuple[set[str], set[Values]]]:
         """Map lines that have a name, by all but their values, to what is named there and these.
 
         A line that sets a name has what is stated of its numbers, too.
@@ -235,27 +235,27 @@ class CodeWords:
         for line in self.lines:
             there = set(line.words & code.names)
             if line.is_constant:
-                there |= _stated_in(line, code)
+                there |= _list_stated_in_line(line, code)
             if there or line.is_constant:
                 names, values = lines.setdefault(line.rest, (set(), set()))
                 names |= there
                 values.add(line.values)
         return lines
 
-    def _has(self, call: tuple[str, ...]) -> bool:
+    def _has_call(self, call: tuple[str, ...]) -> bool:
         """Return whether the code has a call, however it is laid out."""
-        return f" {' '.join(call)} " in self._tokens
+        return f" {' '.join(call)} " in self._split_tokens
 
-    def _differ(self, new: CodeWords, lines: Collection[Values]) -> bool:
+    def _has_other_values(self, new: CodeWords, lines: Collection[Values]) -> bool:
         """Tell whether a value comes or goes, and is not only on another line now."""
         return any(self._counts[word] != new._counts[word] for values in lines for word in values)
 
-    def _stated(self, code: NamedCode) -> set[str]:
+    def _list_stated(self, code: NamedCode) -> set[str]:
         """Return the stated numbers that stand on a line with a word of their sentence."""
-        return {number for line in self.lines for number in _stated_in(line, code)}
+        return {number for line in self.lines for number in _list_stated_in_line(line, code)}
 
 
-def _stated_in(line: Line, code: NamedCode) -> set[str]:
+def _list_stated_in_line(line: Line, code: NamedCode) -> set[str]:
     """Return the stated numbers that a line has together with a word of their sentence."""
     return {
         number
@@ -267,10 +267,10 @@ def _stated_in(line: Line, code: NamedCode) -> set[str]:
 def tokens_of_call(code: str) -> tuple[str, ...]:
     """Return the tokens of a call with arguments, such as `save(order, force=True)`, else none."""
     match = _CALL.fullmatch(code)
-    return tuple(_tokens(code)) if match else ()
+    return tuple(_split_tokens(code)) if match else ()
 
 
-def _tokens(code: str) -> list[str]:
+def _split_tokens(code: str) -> list[str]:
     return _TOKEN.findall(_PRIVATE.sub("_", code))
 
 
@@ -299,7 +299,7 @@ def join_spans(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield last
 
 
-def _line(row: str, read_setting: Callable[[str], re.Match[str] | None]) -> Line:
+def _read_line(row: str, read_setting: Callable[[str], re.Match[str] | None]) -> Line:
     words = _HYPHENED.findall(row)
     row, is_private = _PRIVATE.subn("_", row)
     tokens = _TOKEN.findall(row)
@@ -312,7 +312,7 @@ def _line(row: str, read_setting: Callable[[str], re.Match[str] | None]) -> Line
         return Line(frozenset(words), (*name, _TEXT), (setting[2],), ())
     numbers = tuple(filter(_is_value, tokens))
     constant = _CONSTANT.fullmatch(row.strip().rstrip(",;"))
-    if constant and (value := _worked_out(constant[2])):
+    if constant and (value := _work_out(constant[2])):
         rest = (*_TOKEN.findall(constant[1]), "=", *_SIGN_OF_UNITS.findall(value))
         return Line(frozenset(words), rest, (value,), numbers, is_constant=True)
     plain = (_TRUTH if token in _TRUTHS else token for token in tokens if token not in _SIGNS)
@@ -320,7 +320,7 @@ def _line(row: str, read_setting: Callable[[str], re.Match[str] | None]) -> Line
     return Line(frozenset(words), rest, numbers, numbers)
 
 
-def _worked_out(value: str) -> str:
+def _work_out(value: str) -> str:
     """Return the number or the number of units that an expression makes; empty if it is none."""
     if len(value) > _LONGEST_VALUE:
         return ""
@@ -328,25 +328,25 @@ def _worked_out(value: str) -> str:
     if units := _UNITS.fullmatch(text):
         return f"{units[1] or units[4]} * {units[2] or units[3]}"
     with suppress(ArithmeticError, SyntaxError, TypeError, ValueError):
-        return repr(_number(ast.parse(text, mode="eval").body))
+        return repr(_evaluate(ast.parse(text, mode="eval").body))
     return ""
 
 
-def _number(node: ast.AST) -> float:
+def _evaluate(node: ast.AST) -> float:
     """Work out an expression of numbers; raises ValueError if there is anything else in it."""
     if isinstance(node, ast.Constant) and type(node.value) in {int, float}:
         return node.value  # type: ignore[return-value]
     if isinstance(node, ast.UnaryOp) and (work_out := _OPERATORS.get(type(node.op))):
-        return work_out(_number(node.operand))
+        return work_out(_evaluate(node.operand))
     if isinstance(node, ast.BinOp) and (work_out := _OPERATORS.get(type(node.op))):
-        number, right = _number(node.left), _number(node.right)
+        number, right = _evaluate(node.left), _evaluate(node.right)
         if isinstance(node.op, ast.LShift | ast.Pow) and abs(right) > _MOST_SHIFTED:
             raise ValueError(right)
         return work_out(number, right)
     raise ValueError(node)
 
 
-def _lists(code: str) -> dict[str, frozenset[str]]:
+def _map_lists(code: str) -> dict[str, frozenset[str]]:
     """Map the names that are set to lists of texts to these texts."""
     lists: dict[str, frozenset[str]] = {}
     for match in _TEXTS.finditer(code):
@@ -375,7 +375,7 @@ class Parameters(NamedTuple):
         return self.required == other.required
 
 
-def _parameters(
+def _map_parameters(
     parsed: ParsedFile, rows: Sequence[str], symbols: Sequence[Symbol] | None
 ) -> dict[str, set[Parameters]]:
     """Map the names of functions in a file to the parameters of all that have the name.
@@ -389,7 +389,7 @@ def _parameters(
             signature = symbol.signature
             if signature.endswith("…"):  # it was cut
                 signature = "\n".join(rows[symbol.line - 1 : symbol.end_line - 1])
-            entries.setdefault(symbol.name, set()).add(_parameters_in(signature, symbol.name))
+            entries.setdefault(symbol.name, set()).add(_count_parameters(signature, symbol.name))
     return {
         name: {shape for shape in shapes if shape}
         for name, shapes in entries.items()
@@ -397,7 +397,7 @@ def _parameters(
     }
 
 
-def _parameters_in(signature: str, name: str) -> Parameters | None:
+def _count_parameters(signature: str, name: str) -> Parameters | None:
     """Return the parameters in a signature; None if it has none to see."""
     match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", signature)
     if match is None:
@@ -424,7 +424,7 @@ def _is_value(token: str) -> bool:
     return token in _TRUTHS or (token[0].isdigit() and token.count(".") <= 1)
 
 
-def _without(data: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
+def _blank_spans(data: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     """Return a file without some spans; their line breaks stay."""
     parts, at = list[bytes](), 0
     for start, end in spans:

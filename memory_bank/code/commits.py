@@ -197,7 +197,8 @@ class CommitSubjects:
 
     def of(self, path: str) -> Sequence[str]:
         """Return the subjects of a file's commits, the newest first, each once."""
-        return newest_subjects(self._commits, path)
+        commits = self._commits.of(path)[:MOST_SUBJECTS]
+        return tuple(dict.fromkeys(commit.subject for commit in commits if commit.subject))
 
     def hash(self, path: str) -> str:
         """Return digits that change with the subjects of a file; empty if it has none."""
@@ -205,15 +206,6 @@ class CommitSubjects:
             text = "\n".join(self.of(path))
             self._hashes[path] = blake3(text.encode()).hexdigest()[:16] if text else ""
         return self._hashes[path]
-
-
-def newest_subjects(commits: CountedCommits, path: str) -> tuple[str, ...]:
-    """Return the subjects of a file's newest commits, the newest first, each once."""
-    return tuple(
-        dict.fromkeys(
-            commit.subject for commit in commits.of(path)[:MOST_SUBJECTS] if commit.subject
-        )
-    )
 
 
 _NO_REASON = lazy_pattern(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Annotated, TypeVar
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import StorageFailed, SymbolNotFound
 from memory_bank.base.operation import LONGEST_NAME, MOST_FOR_AGENTS, Param, Tool, operation
@@ -47,9 +45,6 @@ MOST = 1000
 
 COUPLED, COMMITS = 5, 5
 """Most coupled files and commits."""
-
-_SECONDS = 5.0
-"""Most seconds for reading the history."""
 
 Item = TypeVar("Item")
 
@@ -222,13 +217,12 @@ def _count_written_lines(code: Codebase, row: SymbolRow) -> list[tuple[Commit, i
     if not commit_ids or not file or len(commit_ids) != len(file.data.splitlines()):
         return []
     line_counts = Counter(commit_ids[row.symbol.line - 1 : row.symbol.end_line - 1])
-    with closing(open_history(tree)) as history:
-        commits = history.at(head, seconds=_SECONDS)
-        return [
-            (commit, count)
-            for commit_id, count in line_counts.most_common()
-            if commits and (commit := commits.commit(commit_id))
-        ]
+    commits = code.commits()
+    return [
+        (commit, count)
+        for commit_id, count in line_counts.most_common()
+        if commits and (commit := commits.commit(commit_id))
+    ]
 
 
 @operation(

@@ -95,72 +95,73 @@ class TestGuards:
 
     def of_symbol(self, symbol: SymbolRow) -> list[Guard]:
         """Return the tests that call a symbol or are named after it, the surest first."""
-        guards: dict[int, Guard] = {}
+        guards: dict[str, Guard] = {}
         self._add_calling(guards, symbol)
-        longer = self._longer(symbol)
-        for test, _ in self._near(symbol.path):
-            if _names(test, symbol, longer):
-                _add(guards, test, NAMED)
-        return sorted(guards.values(), key=_order)
+        longer = self._list_longer_names(symbol)
+        for test, _ in self._list_near_tests(symbol.path):
+            if _is_named_after(test, symbol, longer):
+                _add_guard(guards, test, NAMED)
+        return sorted(guards.values(), key=_sort_key)
 
     def of_file(self, path: str) -> list[Guard]:
         """Return the tests that guard a file: its own, then by calls, names, imports."""
-        guards: dict[int, Guard] = {}
-        for test, how in self._near(path):
-            _add(guards, test, how)
+        guards: dict[str, Guard] = {}
+        for test, how in self._list_near_tests(path):
+            _add_guard(guards, test, how)
         for symbol in self._table.symbols("f.path = ? AND NOT s.test", path):
             self._add_calling(guards, symbol)
-        return self._or_package(guards, path)
+        return self._or_tests_of_package(guards, path)
 
-    def _add_calling(self, guards: dict[int, Guard], symbol: SymbolRow) -> None:
+    def _add_calling(self, guards: dict[str, Guard], symbol: SymbolRow) -> None:
         calls, _ = self._calls.tests_calling(symbol)
         for call in calls:
             if isinstance(call.caller, IntentRow):
-                _add(guards, call.caller, CALLS)
+                _add_guard(guards, call.caller, CALLS)
 
-    def _near(self, path: str) -> list[tuple[IntentRow, str]]:
+    def _list_near_tests(self, path: str) -> list[tuple[IntentRow, str]]:
         """Return the tests of a file, and of those that are named after it, or import it."""
         how = dict.fromkeys(self._imports.importers(path), IMPORTS)
-        how.update(dict.fromkeys(self._tests_named_after(path), FILE_NAME))
-        how.update(dict.fromkeys(self._test_files(path), OWN_FILE))
+        how.update(dict.fromkeys(self._yield_tests_named_after(path), FILE_NAME))
+        how.update(dict.fromkeys(self._list_test_files(path), OWN_FILE))
         how[path] = INSIDE
         return [(row, how[row.path]) for row in self._table.tests_in("f.path", sorted(how))]
 
-    def _longer(self, symbol: SymbolRow) -> list[list[str]]:
+    def _list_longer_names(self, symbol: SymbolRow) -> list[list[str]]:
         """Return the parts of longer names in the file of a symbol that have those of its name."""
-        own = _parts(symbol.symbol.name)
+        own = _split_name(symbol.symbol.name)
         rows = self._table.symbols("f.path = ? AND NOT s.test", symbol.path)
-        parts = (_parts(row.symbol.name) for row in rows)
-        return [part for part in parts if len(part) > len(own) and _has(part, own)]
+        parts = (_split_name(row.symbol.name) for row in rows)
+        return [part for part in parts if len(part) > len(own) and _contains(part, own)]
 
-    def _test_files(self, path: str) -> list[str]:
+    def _list_test_files(self, path: str) -> list[str]:
         """Return the files that have a file's own tests by the rules of its language."""
         if path.endswith(".go"):
             return [f"{path.removesuffix('.go')}_test.go"]
         modules = self._imports.imported(path) if path.endswith(".rs") else ()
         return [module for module in modules if _MODULE.search(module)]  # of `mod tests;`
 
-    def _or_package(self, guards: dict[int, Guard], path: str) -> list[Guard]:
+    def _or_tests_of_package(self, guards: dict[str, Guard], path: str) -> list[Guard]:
         """Return guards in order; if there are none, in Go those of the package."""
         if not guards and path.endswith(".go"):
             folder = posixpath.dirname(path)
             files = [file for file in self._table.files() if posixpath.dirname(file) == folder]
             for test in self._table.tests_in("f.path", files):
-                _add(guards, test, PACKAGE)
-        return sorted(guards.values(), key=_order)
+                _add_guard(guards, test, PACKAGE)
+        return sorted(guards.values(), key=_sort_key)
 
-    def _tests_named_after(self, path: str) -> Iterator[str]:
-        stem = _stem(path)
+    def _yield_tests_named_after(self, path: str) -> Iterator[str]:
+        stem = _file_stem(path)
         for (test_path,) in self._table.rows(
             "SELECT DISTINCT f.path FROM tests JOIN files AS f ON f.id = file"
         ):
-            if test_path != path and _tested_stem(test_path) == stem and _close(test_path, path):
+            is_named = test_path != path and _find_tested_stem(test_path) == stem
+            if is_named and _is_close(test_path, path):
                 yield test_path
 
 
-def _tested_stem(path: str) -> str:
+def _find_tested_stem(path: str) -> str:
     """Return the stem of the file after which a file of tests is named; empty if it is not."""
-    stem = _stem(path)
+    stem = _file_stem(path)
     text = _AFFIX.sub("", stem)
     if text != stem:
         return text
@@ -168,18 +169,18 @@ def _tested_stem(path: str) -> str:
     return stem if inside else ""
 
 
-def _stem(path: str) -> str:
+def _file_stem(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0] or path
 
 
-def _close(test: str, path: str) -> bool:
+def _is_close(test: str, path: str) -> bool:
     """Tell whether a test's folder may be that of a file's tests: it names no other package."""
     skipped = {"test", "tests", "spec", "specs", "__tests__", "src", "lib", "unit", "java", "main"}
     folders = [part for part in test.split("/")[:-1] if part not in skipped]
     return all(part in path.split("/") for part in folders)
 
 
-def _names(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequence[str]]) -> bool:
+def _is_named_after(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequence[str]]) -> bool:
     """Tell whether a test's title or function is named after a symbol, as a word or its parts.
 
     A plain word has to be the whole name of a test of its type, and no longer name may be meant.
@@ -187,47 +188,48 @@ def _names(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequence[str]]) 
     name, intent = symbol.symbol.name.strip("_"), test.intent
     if len(name) < _SHORTEST:
         return False
-    names, name_parts = intent.symbol.split("."), _parts(name)
+    names, name_parts = intent.symbol.split("."), _split_name(name)
     texts = [part for part in (*intent.title.split(" > "), *names) if not part.isupper()]
-    whole = [_parts(_AFFIX.sub("", text)) for text in texts]
-    around = _enclosing_parts(symbol.symbol)
-    is_its = name_parts != around and any(_has(full_name, around) for full_name in whole)
+    whole = [_split_name(_AFFIX.sub("", text)) for text in texts]
+    around = _split_enclosing_type(symbol.symbol)
+    is_its = name_parts != around and any(_contains(full_name, around) for full_name in whole)
     if is_its and (name_parts in whole or [*around, *name_parts] in whole):
         return True
     words = _WORD.findall(intent.title)
-    if _distinct(name) and (name in words or name in names):
+    if _is_distinct(name) and (name in words or name in names):
         return True
     return len(name_parts) > 1 and any(
-        _has(parts, name_parts) and not any(_has(parts, longer_name) for longer_name in longer)
-        for parts in map(_parts, (*words, *names))
+        _contains(parts, name_parts)
+        and not any(_contains(parts, longer_name) for longer_name in longer)
+        for parts in map(_split_name, (*words, *names))
     )
 
 
-def _enclosing_parts(symbol: Symbol) -> list[str]:
+def _split_enclosing_type(symbol: Symbol) -> list[str]:
     """Return the parts of the name of a method's type; none for another symbol."""
-    return _parts(symbol.qualified.split(".")[-2]) if symbol.kind == "method" else []
+    return _split_name(symbol.qualified.split(".")[-2]) if symbol.kind == "method" else []
 
 
-def _distinct(name: str) -> bool:
+def _is_distinct(name: str) -> bool:
     """Tell whether a name is no plain word: it has several parts or capitals."""
     return "_" in name or not name.islower()
 
 
-def _parts(name: str) -> list[str]:
+def _split_name(name: str) -> list[str]:
     return [part.lower() for part in _PART.findall(name)]
 
 
-def _has(parts: Sequence[str], part: Sequence[str]) -> bool:
+def _contains(parts: Sequence[str], part: Sequence[str]) -> bool:
     """Tell whether some parts have others in a row."""
     last = len(parts) - len(part) + 1
     return any(parts[start : start + len(part)] == part for start in range(last))
 
 
-def _add(guards: dict[int, Guard], test: IntentRow, how: str) -> None:
-    guard = guards.get(test.number)
+def _add_guard(guards: dict[str, Guard], test: IntentRow, how: str) -> None:
+    guard = guards.get(test.id)
     if guard is None or _HOW.index(guard.how) > _HOW.index(how):
-        guards[test.number] = Guard(test, how)
+        guards[test.id] = Guard(test, how)
 
 
-def _order(guard: Guard) -> tuple[int, str, int]:
+def _sort_key(guard: Guard) -> tuple[int, str, int]:
     return _HOW.index(guard.how), guard.test.path, guard.test.intent.line

@@ -101,10 +101,19 @@ class CouplingAnswer(NamedTuple):
     file: str
     commits: int
     """The number of commits of the file that count."""
-    result_count: int
     files: tuple[CoupledFile, ...]
     notices: tuple[str, ...]
     """What is left out of history and texts, and why."""
+
+    @property
+    def result_count(self) -> int:
+        """The number of coupled files."""
+        return len(self.files)
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return "schema_version", "file", "commits", "result_count", "files", "notices"
 
 
 class RecentCommit(NamedTuple):

@@ -101,12 +101,12 @@ class JoinedSources:
 
     def read(self, key: str, indexed_hash: str = "") -> Read:
         """Read a document."""
-        owner = self._owner(key)
+        owner = self._find_owner(key)
         return owner.read(key, indexed_hash) if owner else None
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a document; None if its hash has changed."""
-        owner = self._owner(key)
+        owner = self._find_owner(key)
         return owner.text(key, hash, span) if owner else None
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class JoinedSources:
         for source in self._sources:
             source.close()
 
-    def _owner(self, key: str) -> Source | None:
+    def _find_owner(self, key: str) -> Source | None:
         if key not in self._owners:
             self.scan()
         return self._owners.get(key)
@@ -196,13 +196,13 @@ class FileSource(Source):
         signature = signature and f"{signature} {self._subjects.hash(key)}"
         if tree_read.reason:
             return Unreadable(tree_read.reason, signature, size=size)
-        hashed = self._hash(key, tree_read.data)
+        hashed = self._hash_document(key, tree_read.data)
         if hashed == etag:
             return Unchanged(signature, UNDATED)
         if state is None and size > (_MAX_BYTES if is_markdown(key) else _MAX_PLAIN_BYTES):
             return Unreadable("a document of many bytes", signature, hashed, size)
         try:
-            document = self._document(key, tree_read.data, signature)
+            document = self._make_document(key, tree_read.data, signature)
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, size)
         return document._replace(
@@ -212,7 +212,7 @@ class FileSource(Source):
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a file; None if it has changed."""
         tree_read = self._tree.read(key)
-        if tree_read is None or self._hash(key, tree_read.data) != hash:
+        if tree_read is None or self._hash_document(key, tree_read.data) != hash:
             return None
         return read_lines(decode(tree_read.data).text, span)
 
@@ -224,13 +224,13 @@ class FileSource(Source):
             without in {".", path} or path.startswith(f"{without}/") for without in self._without
         )
 
-    def _hash(self, path: str, data: bytes) -> str:
+    def _hash_document(self, path: str, data: bytes) -> str:
         """Return digits that change with whatever a document is made of."""
         state = self.table.files().get(path)
         ids = state.ids if state else ""
         return blake3(data + f"\0{ids}\0{self._subjects.hash(path)}".encode()).hexdigest()[:32]
 
-    def _document(self, path: str, data: bytes, signature: Signature) -> Document:
+    def _make_document(self, path: str, data: bytes, signature: Signature) -> Document:
         """Return code by its symbols and tests, Markdown by its headings, other text by lines."""
         state = self.table.files().get(path)
         if state is None and is_markdown(path):
@@ -241,16 +241,16 @@ class FileSource(Source):
             )
             return document._replace(fields=(*document.fields, (LANE, "docs")))
         lines = decode(data).text.split("\n")
-        sections = self._sections(path) if state else []
+        sections = self._list_sections(path) if state else []
         lanes = {LANES_OF_KIND.get(dict(section.fields)["kind"], "symbols") for section in sections}
         fields = [(LANE, lane) for lane in sorted(lanes or {"docs"})]
         fields += [("language", state.language)] if state else []
         return Document(
-            path, "", path, tuple(_passages(lines, sections)), fields=tuple(fields),
+            path, "", path, tuple(_yield_passages(lines, sections)), fields=tuple(fields),
             sections=tuple(sections),
         )  # fmt: skip
 
-    def _sections(self, path: str) -> list[Section]:
+    def _list_sections(self, path: str) -> list[Section]:
         """Return the symbols and tests of a file; a symbol that is in a test is none."""
         tests = self.table.tests("f.path = ?", path)
         sections = [
@@ -284,7 +284,7 @@ LANES_OF_KIND = {"test": "tests"}
 """What sections of a kind are; others are symbols."""
 
 
-def _passages(lines: Sequence[str], sections: Sequence[Section]) -> Iterator[Passage]:
+def _yield_passages(lines: Sequence[str], sections: Sequence[Section]) -> Iterator[Passage]:
     """Yield the passages of a file, of which each has lines of the innermost section only."""
     owners = [REST] * (len(lines) + 1)
     for number, section in enumerate(sections):
@@ -327,7 +327,7 @@ class CommitSource(Source):
 
     def read(self, key: str, etag: str = "") -> Read:
         """Read a commit."""
-        commit = self._commit(key)
+        commit = self._find_commit(key)
         if commit is None:
             return None
         if etag == key:
@@ -336,7 +336,11 @@ class CommitSource(Source):
             key,
             key,
             commit.subject,
-            tuple(divide_lines(_lines(commit), range(1, len(_lines(commit)) + 1), REST)),
+            tuple(
+                divide_lines(
+                    _split_message(commit), range(1, len(_split_message(commit)) + 1), REST
+                )
+            ),
             dates=Dates(commit.written, commit.written, stated=False),
             data={"author": commit.author},
             about=commit.author,
@@ -345,15 +349,15 @@ class CommitSource(Source):
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002, ARG002  (the contract's)
         """Return some lines of a commit's message, of which the first is its subject."""
-        commit = self._commit(key)
-        return None if commit is None else read_lines("\n".join(_lines(commit)), span)
+        commit = self._find_commit(key)
+        return None if commit is None else read_lines("\n".join(_split_message(commit)), span)
 
-    def _commit(self, key: str) -> Commit | None:
+    def _find_commit(self, key: str) -> Commit | None:
         self._at = self._at or self._reached()
         return None if self._at is None else self._at.commit(key)
 
 
-def _lines(commit: Commit) -> list[str]:
+def _split_message(commit: Commit) -> list[str]:
     body = message_reason(commit)
     return [commit.subject, "", *body.split("\n")] if body else [commit.subject]
 

@@ -16,7 +16,7 @@ from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import BadInput, SymbolNotFound, did_you_mean, similar_names
 from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation, topic
 from memory_bank.code import lookup, views
-from memory_bank.code.calls import Callee, ResolvedCall
+from memory_bank.code.calls import ResolvedCall
 from memory_bank.code.commits import message_reason
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import IntentRow, SymbolRow
@@ -155,7 +155,8 @@ def _find_section(code: Codebase, document: Document, heading: str) -> SymbolRow
 
 
 def _find_commit(code: Codebase, name: str) -> SymbolRow | None:
-    commit = code.commit(name.strip().removeprefix("commit "))
+    commits = code.commits()
+    commit = commits.commit(name.strip().removeprefix("commit ")) if commits else None
     if commit is None:
         return None
     written = f"{commit.author}, {seconds_to_iso(commit.written)[:10]}"
@@ -211,7 +212,7 @@ def list_symbols(
             problem = code.catch_up(["files"], progress).problem
             kinds = () if tests else ("symbols",)
             result = code.search("files", query, limit + 1, under=under, kinds=kinds, parts=True)
-            rows = [hit.symbol for hit in result.hits if hit.symbol and not hit.weak]
+            rows = [hit.symbol for hit in result.hits if hit.symbol and not hit.hit.weak]
     symbols = tuple(rows[:limit])
     return SymbolList(query, len(symbols), symbols, len(rows) > limit, by, problem or None)
 
@@ -333,7 +334,7 @@ def _forms(root: Path, text: str) -> Iterator[str]:
             yield "" if below == "." else below
 
 
-def _view_call(callee: Callee) -> CallShown:
+def _view_call(callee: ResolvedCall) -> CallShown:
     if callee.called is None:
         return CallShown(callee.written, None, None, None, None, None, callee.alike)
     return CallShown(callee.written, *_place_of(callee.called), callee.how)
@@ -386,7 +387,7 @@ def coupling(
         path = lookup.known_file(codebase.root, state.files, renamed, file)
         rows = state.coupling.of(path)[: min(max(limit, 1), MOST_COUPLED)]
         commits = len(state.coupling.history.of(path))
-    return CouplingAnswer(COUPLING_VERSION, path, commits, len(rows), tuple(rows), state.notices)
+    return CouplingAnswer(COUPLING_VERSION, path, commits, tuple(rows), state.notices)
 
 
 topic(

@@ -73,8 +73,6 @@ class Blob(NamedTuple):
 
     id: str
     """The object id of its content."""
-    size: int
-    """Bytes; -1 if it was not asked for, or the object is missing."""
     mode: int
     """`0o100644`, or `0o100755` if it can be executed."""
 
@@ -159,20 +157,18 @@ def list_differing(tree: Path, base: str, end: str) -> dict[str, str] | None:
     return dict(zip(fields[1::2], fields[::2], strict=False))
 
 
-def list_files_at(
-    tree: Path, commit: str, below: str = "", *, sizes: bool = True
-) -> dict[str, Blob]:
+def list_files_at(tree: Path, commit: str, below: str = "") -> dict[str, Blob]:
     """Return the plain files of a commit in a folder, by their paths below the work tree.
 
     `below` is a folder or file; empty for all. Symbolic links, submodules and paths that are not
-    safe (see `is_safe`) are left out. Names that are not UTF-8 have surrogates. With `sizes`, it
-    takes ten times longer. Raises BadInput if git can't list them in time.
+    safe (see `is_safe`) are left out. Names that are not UTF-8 have surrogates. Raises
+    BadInput if git can't list them in time.
     """
-    return _keep_plain(list_entries_at(tree, commit, below, sizes=sizes))
+    return _keep_plain(list_entries_at(tree, commit, below))
 
 
 def list_staged(tree: Path, below: str = "") -> dict[str, Blob]:
-    """Return the plain files of the git index in a folder, as `list_files_at` does, without sizes.
+    """Return the plain files of the git index in a folder, as `list_files_at` does.
 
     Of a file with a merge conflict, it is our side, else the other one. A file that is only
     announced (`git add --intent-to-add`) is empty.
@@ -180,22 +176,18 @@ def list_staged(tree: Path, below: str = "") -> dict[str, Blob]:
     return _keep_plain(list_staged_entries(tree, below))
 
 
-def list_entries_at(
-    tree: Path, commit: str, below: str = "", *, sizes: bool = False
-) -> dict[str, Blob]:
+def list_entries_at(tree: Path, commit: str, below: str = "") -> dict[str, Blob]:
     """Return what `list_files_at` does, with symbolic links and submodules."""
     if below and not is_safe(below):
         return {}
-    options = ("-l",) if sizes else ()
-    words = ("ls-tree", "-r", "-z", "--full-tree", *options, "--end-of-options", commit)
+    words = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
     output = read_output(tree, *words, *_pathspec(below), most=MOST_FILES_BYTES)
     if output is None:
         raise _read_error(tree, f"git can't list the files of the commit {commit}")
     files = {}
     for details, path in _yield_entries(output, below):
-        mode, _, object_id, *rest = details.split()
-        size = int(rest[0]) if rest and rest[0].isdigit() else -1
-        files[path] = Blob(object_id, size, int(mode, 8))
+        mode, _, object_id = details.split()
+        files[path] = Blob(object_id, int(mode, 8))
     return files
 
 
@@ -212,7 +204,7 @@ def list_staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
     files: dict[str, tuple[int, Blob]] = {}
     for details, path in _yield_entries(output, below):
         mode, object_id, stage = details.split()
-        candidate = (_SIDES.find(stage), Blob(object_id, -1, int(mode, 8)))
+        candidate = (_SIDES.find(stage), Blob(object_id, int(mode, 8)))
         if candidate[0] >= 0:
             files[path] = min(files.get(path, candidate), candidate)
     return {path: blob for path, (_, blob) in files.items()}

@@ -24,9 +24,9 @@ from memory_bank.notes.compare.note_comparison import (
 from memory_bank.review.findings import (
     MAX_COMPARED,
     LinkComparison,
-    all_findings,
     limit_findings,
     list_rules,
+    yield_findings,
 )
 from memory_bank.review.records import Review, Side, TokenChange
 from memory_bank.review.revision_range import WORKTREE, BankState, list_unshared
@@ -167,13 +167,13 @@ def compare_banks(
     catch_ups = [bank.catch_up() for bank in (before, after)]
     catch_ups += [*before.take_notices(), *after.take_notices()]
     link_comparison = _compare_links(bank, before, after, base, unread_notes)
-    findings = limit_findings(all_findings(bank, link_comparison, base, head))
+    findings = limit_findings(yield_findings(bank, link_comparison, base, head))
     changes = tuple(link_comparison.changes.values())
     return Review(
         schema_version=SCHEMA_VERSION,
         base=base,
         head=head,
-        prefix=_tree_path(bank, bank.layout.prefix),
+        prefix=_find_tree_path(bank, bank.layout.prefix),
         changes=changes,
         findings=findings,
         rules=list_rules(findings),
@@ -183,7 +183,7 @@ def compare_banks(
         ),
         notices=(
             *dict.fromkeys(filter(None, catch_ups)),
-            *_notices(bank, link_comparison, unread_notes),
+            *_yield_notices(bank, link_comparison, unread_notes),
         ),
     )
 
@@ -231,7 +231,7 @@ def _compare_links(
 
     @cache
     def file_of(path: str) -> str:
-        return _tree_path(bank, file_path(path))
+        return _find_tree_path(bank, file_path(path))
 
     changes = compare(
         {**old_data, **unread_notes.before}, {**new_data, **unread_notes.after}, file_of
@@ -256,7 +256,7 @@ def _list_converted(
     """Return the notes of the work tree that differ by line ends only, which git converts."""
     tree = repository.find_worktree(bank.layout.root)
     files = {
-        posixpath.normpath(_tree_path(bank, bank.roots.place(path))): path
+        posixpath.normpath(_find_tree_path(bank, bank.roots.place(path))): path
         for path, data in new_data.items()
         if b"\r\n" in data and old_data.get(path) == data.replace(b"\r\n", b"\n")
     }
@@ -272,9 +272,9 @@ def _list_newly_included(bank: Bank, old: BankState, new: BankState, base: Side)
     tree = repository.find_worktree(bank.layout.root)
     if tree is None or base.commit is None or not set(new_paths) - set(old_paths):
         return frozenset()
-    base_files = objects.list_files_at(tree, base.commit, sizes=False)
+    base_files = objects.list_files_at(tree, base.commit)
     files = {
-        path: base_files.get(_tree_path(bank, path))
+        path: base_files.get(_find_tree_path(bank, path))
         for path in set(new.versions) - set(old.versions)
         if new.bank.roots.is_included(path)
     }
@@ -291,7 +291,7 @@ def _hide_large(bank: Bank, data: bytes) -> bytes:
     return hide_secrets(data, bank.settings.secrets.allow)
 
 
-def _tree_path(bank: Bank, path: str) -> str:
+def _find_tree_path(bank: Bank, path: str) -> str:
     """Return the path below the work tree of a path below the project."""
     tree = repository.find_worktree(bank.layout.root)
     return f"{repository.tree_prefix(tree, bank.layout.project)}{path}" if tree else path
@@ -304,7 +304,7 @@ def _has_file(bank: Bank, path: str) -> bool:
     return bool(inside) and any(map(bank.layout.project_has, places))
 
 
-def _notices(
+def _yield_notices(
     bank: Bank, link_comparison: LinkComparison, unread_notes: UnreadNotes
 ) -> Iterator[str]:
     """Yield what was left out, and what decides about findings."""
@@ -318,7 +318,7 @@ def _notices(
     changed = [name for name in _OF_FINDINGS if getattr(old, name) != getattr(new, name)]
     if changed:
         sections = ", ".join(f"[{name}]" for name in changed)
-        file = _tree_path(bank, f"{bank.layout.prefix}{SETTINGS}")
+        file = _find_tree_path(bank, f"{bank.layout.prefix}{SETTINGS}")
         yield f"this change has other settings of findings, which hold here: {sections} of {file}"
     if any(not problem.ignored for problem in new.problems):
         yield "the settings of this change can't be read: those of today hold here"

@@ -86,10 +86,10 @@ def doctor(bank: Bank, progress: Progress | None = None) -> BankHealth:
     """
     background = _AT_WORK if is_at_work(bank.layout.index) else None
     report = bank.sync(progress)
-    return bank.read(lambda view: _health(view, bank, report, background))
+    return bank.read(lambda view: _check_health(view, bank, report, background))
 
 
-def _health(view: View, bank: Bank, report: SyncReport, background: str | None) -> BankHealth:
+def _check_health(view: View, bank: Bank, report: SyncReport, background: str | None) -> BankHealth:
     notes, _, _, passages = document_rows.count_totals(view.manifest)
     settings = bank.settings
     bank_findings = [
@@ -98,7 +98,7 @@ def _health(view: View, bank: Bank, report: SyncReport, background: str | None) 
         if finding.severity != "info"
         or bank.roots.writable(finding.path)  # else nobody may mend it here
     ]
-    code, unknown = _code(view, bank)
+    code, unknown = _check_code(view, bank)
     return BankHealth(
         bank=str(bank.layout.root),
         notes=notes,
@@ -126,11 +126,11 @@ def _health(view: View, bank: Bank, report: SyncReport, background: str | None) 
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
         code=code,
-        no_code=_no_code(bank),
+        no_code=_explain_missing_code(bank),
     )
 
 
-def _no_code(bank: Bank) -> str | None:
+def _explain_missing_code(bank: Bank) -> str | None:
     try:
         find_work_tree(bank.layout.project)
     except NoRepository as error:
@@ -138,7 +138,7 @@ def _no_code(bank: Bank) -> str | None:
     return None
 
 
-def _code(view: View, bank: Bank) -> tuple[CodeHealth | None, tuple[Finding, ...]]:
+def _check_code(view: View, bank: Bank) -> tuple[CodeHealth | None, tuple[Finding, ...]]:
     """Return the state of the code, and unknown symbols in notes, after reading what changed.
 
     Nothing if the code has not been indexed.

@@ -14,10 +14,7 @@ from memory_bank.base.documents import Link
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.code.code_at import NOW, CodeAt
 from memory_bank.code.code_at import STAGED as STAGED_CODE
-from memory_bank.code.index.database import ParseCache
-from memory_bank.code.index.work_tree import MAX_FILE_BYTES
 from memory_bank.code.lookup import has_kind, last_name, linked_symbol
-from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects, repository
 from memory_bank.memory.alike import similar_notes
 from memory_bank.notes import front_matter
@@ -79,7 +76,7 @@ class LinkComparison(NamedTuple):
         return OtherNote(path, self.file_of(path))
 
 
-def ghosts_made(
+def yield_ghosts_made(
     link_comparison: LinkComparison,
     explained: Collection[tuple[str, int, str]],
     has_symbol: Callable[[str], bool],
@@ -111,7 +108,7 @@ def ghosts_made(
                 )
 
 
-def broken_backlinks(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
+def yield_broken_backlinks(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the links of unchanged notes that were whole at BASE and are broken at HEAD."""
     touched = {*link_comparison.changes, *link_comparison.renames}
     link_destinations = link_comparison.before.goals
@@ -145,12 +142,12 @@ def broken_backlinks(link_comparison: LinkComparison) -> Iterator[ReviewFinding]
             f"the link to {target} is broken: {problem or lost}",
             line=new.line,
             words=target,
-            fix=_fix(link_comparison, old, goal),
+            fix=_suggest_target(link_comparison, old, goal),
             other=link_comparison.about(old.dest_key),
         )
 
 
-def orphans_made(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
+def yield_orphans_made(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the notes that others linked to at BASE, and none at HEAD."""
     for old, sources in (
         sorted(link_comparison.before.linked_from.items()) if link_comparison.whole else ()
@@ -202,12 +199,12 @@ def _write_link(row: Link) -> str:
     return f"{row.target}{place}"
 
 
-def _fix(link_comparison: LinkComparison, row: Link, goal: str) -> str | None:
+def _suggest_target(link_comparison: LinkComparison, row: Link, goal: str) -> str | None:
     """Return the target to write instead: of a note that was moved, or of a renamed heading."""
     change = link_comparison.changes.get(goal or row.dest_key)
     if change is None or change.kind == "removed":
         return None
-    heading = _new_heading(change, row.heading) if row.heading else ""
+    heading = _find_new_heading(change, row.heading) if row.heading else ""
     if goal:
         target = name_of(goal)
         if row.kind in RELATIVE_KINDS:
@@ -217,7 +214,7 @@ def _fix(link_comparison: LinkComparison, row: Link, goal: str) -> str | None:
     return f"{row.target}#{heading}" if heading else None
 
 
-def _new_heading(change: NoteChange, heading: str) -> str:
+def _find_new_heading(change: NoteChange, heading: str) -> str:
     """Return the new text of a heading that was renamed; empty if it was not."""
     last = heading.rpartition("#")[2].strip().casefold()
     for section in change.sections:
@@ -245,16 +242,16 @@ MAX_COMPARED = 300
 """Number of changed notes for which similar ones are looked for."""
 
 
-def all_findings(
+def yield_findings(
     bank: Bank, link_comparison: LinkComparison, base: Side, head: Side
 ) -> Iterator[ReviewFinding]:
     """Yield the findings of rules in changed notes, and those of the review itself."""
     of_rules = tuple(_yield_rule_findings(link_comparison))
     yield from of_rules
-    with _code_at(bank, head) as has_symbol:
-        yield from ghosts_made(link_comparison, _explained_links(of_rules), has_symbol)
-    yield from broken_backlinks(link_comparison)
-    yield from orphans_made(link_comparison)
+    with _open_symbol_test(bank, head) as has_symbol:
+        yield from yield_ghosts_made(link_comparison, _list_explained_links(of_rules), has_symbol)
+    yield from yield_broken_backlinks(link_comparison)
+    yield from yield_orphans_made(link_comparison)
     similar = tuple(_yield_similar(link_comparison))
     paths = {finding.path for finding in of_rules if finding.rule == "same-content"}
     for path, text, likeness in similar:
@@ -264,25 +261,20 @@ def all_findings(
             yield link_comparison.finding("similar-note", path, message, other=near)
     pairs = [(path, text) for path, text, _ in similar]
     yield from yield_neighbours(link_comparison, pairs)
-    yield from _stale_citations(bank, link_comparison, base, head)
+    yield from _yield_stale_citations(bank, link_comparison, base, head)
     yield from _yield_unchecked(link_comparison)
 
 
 @contextmanager
-def _code_at(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
+def _open_symbol_test(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
     """Give what tells whether the code at HEAD has a symbol's name; outside git, it has any."""
     tree = repository.find_worktree(bank.layout.project)
     if tree is None:
         yield lambda _: True
         return
     end = head.commit or (STAGED_CODE if head.name == STAGED else NOW)
-    cache = ParseCache(repository.repository_cache(tree) / "parses.db", VERSION)
-    code = CodeAt(tree, cache, max_bytes=MAX_FILE_BYTES)
-    try:
+    with CodeAt(tree) as code:
         yield lambda name: bool(code.list_files_with(end, last_name(name)))
-    finally:
-        code.close()
-        cache.close()
 
 
 def _yield_rule_findings(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
@@ -294,7 +286,7 @@ def _yield_rule_findings(link_comparison: LinkComparison) -> Iterator[ReviewFind
     now = [
         finding for finding in after_findings if finding.rule != MOVED_CODE
     ]  # a review lists them itself
-    was = _at_base(link_comparison, now)
+    was = _count_at_base(link_comparison, now)
     for finding in now:
         key = finding.path, finding.rule, finding.message, finding.words
         was[key] -= 1
@@ -303,7 +295,7 @@ def _yield_rule_findings(link_comparison: LinkComparison) -> Iterator[ReviewFind
             yield ReviewFinding._make(placed)
 
 
-def _at_base(link_comparison: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
+def _count_at_base(link_comparison: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
     """Count the findings at BASE, of those rules and notes only that have some at HEAD."""
     renames = link_comparison.renames
     sources = {new: old for old, new in renames.items()}
@@ -320,7 +312,7 @@ def _at_base(link_comparison: LinkComparison, now: Sequence[Finding]) -> Counter
 _EXPLAINED = frozenset({"moved-link", "mistyped-link"})
 
 
-def _explained_links(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
+def _list_explained_links(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
     """Return path, line and target of the links of which a rule says what they mean."""
     return {
         (finding.path, finding.line, finding.words or "")
@@ -367,7 +359,7 @@ def _yield_unchecked(link_comparison: LinkComparison) -> Iterator[ReviewFinding]
             yield link_comparison.finding("not-compared", path, text, fix="read it in git")
 
 
-def _stale_citations(
+def _yield_stale_citations(
     bank: Bank, link_comparison: LinkComparison, base: Side, head: Side
 ) -> Iterator[ReviewFinding]:
     """Yield the citations of code that differs or moved at HEAD, and whose section is as it was.

@@ -102,14 +102,14 @@ def _yield_unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
 def _resolve_note(bank: Bank, path: str, versions: _Versions) -> Resolved:
     """Resolve one note; a failure is its reason."""
     try:
-        return _finish_note(bank, path, versions)
+        return _merge_note(bank, path, versions)
     except CannotMerge as error:
         return Resolved(path, LEFT, reason=str(error))
     except MemoryBankError as error:
         return Resolved(path, LEFT, reason=error.message)
 
 
-def _finish_note(bank: Bank, path: str, versions: _Versions) -> Resolved:
+def _merge_note(bank: Bank, path: str, versions: _Versions) -> Resolved:
     base, ours, theirs = versions
     if ours is None or theirs is None:
         missing = "ours" if ours is None else "theirs"
@@ -299,13 +299,13 @@ def _list_attributes(root: Path, tree: Path) -> dict[Path, tuple[str, ...]]:
     if file.is_symlink():
         raise BadInput(f"{file} is a symbolic link, which git does not follow", "make it a file")
     lines_by_file, common = {file: _LINES}, repository.common_folder(tree)
-    if (agents := _agents_file(root, tree)) and common:
+    if (agents := _find_agents_file(root, tree)) and common:
         name = f"/{agents}"
         lines_by_file[common / "info/attributes"] = (f"{json.dumps(name)} merge={DRIVER}",)
     return lines_by_file
 
 
-def _agents_file(root: Path, tree: Path) -> str:
+def _find_agents_file(root: Path, tree: Path) -> str:
     """Return the path of the file with the block of rules; empty for a bank in no project."""
     return f"{repository.tree_prefix(tree, root.parent)}{FILE}" if root.name == FOLDER else ""
 
@@ -326,7 +326,7 @@ def _find_setup(root: Path, tree: Path) -> GitSetup:
 def _check_attributes(root: Path, tree: Path) -> GitSetting:
     """Return what git's attributes say of a note, from whichever file they come."""
     notes = [(root.relative_to(tree) / f"note{suffix}").as_posix() for suffix in NOTE_SUFFIXES]
-    agents = _agents_file(root, tree)
+    agents = _find_agents_file(root, tree)
     words = ("--no-literal-pathspecs", "check-attr", "-z", "merge", "diff", "--", *notes)
     words += (agents,) if agents else ()
     fields = (process.run(tree, *words) or "").split("\0")

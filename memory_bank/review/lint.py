@@ -27,7 +27,6 @@ from memory_bank.memory.move_and_merge import merge
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
-from memory_bank.review.records import Fixed
 from memory_bank.review.rules.base import (
     Rule,
     RuleContext,
@@ -59,10 +58,10 @@ def lint(
     bank.catch_up()
     bank.read(lambda view: view.index.indexer.refresh())  # moves in git
 
-    def asked(view: View) -> list[Finding]:
+    def list_findings(view: View) -> list[Finding]:
         return findings(RuleContext(bank, view, paths, searches=True), rules, without)
 
-    return tuple(bank.read(asked))
+    return tuple(bank.read(list_findings))
 
 
 def lint_files(
@@ -148,56 +147,61 @@ def is_failure(worst: str | None, fail_on: str) -> bool:
 _ROUNDS = 5
 
 
-def fix_all(bank: Bank, find: Callable[[], Iterable[Finding]]) -> Fixed:
-    """Apply the changes of all findings that have some, until none is left; return what was done.
+def fix_all(bank: Bank, find: Callable[[], Iterable[Finding]]) -> tuple[list[Finding], list[str]]:
+    """Apply the changes of all findings that have some, until none is left.
+
+    Return these findings, and why changes were refused, each with the note's path.
 
     Of a note, only the characters of the changes are replaced, and only where the text is still the
     one in which they were found. Notes with the same content are merged into the oldest.
     """
-    fixed: list[Finding] = []
-    failed: dict[str, None] = {}
+    repaired: list[Finding] = []
+    refused: dict[str, None] = {}
     for _ in range(_ROUNDS):
-        fixed_findings = _round(bank, list(find()), failed)
-        fixed += fixed_findings
-        if not fixed_findings:
+        findings_of_round = _fix_findings(bank, list(find()), refused)
+        repaired += findings_of_round
+        if not findings_of_round:
             break
-    return Fixed(tuple(fixed), tuple(failed))
+    return repaired, list(refused)
 
 
-def _round(bank: Bank, open_findings: list[Finding], failed: dict[str, None]) -> list[Finding]:
-    fixed: list[Finding] = []
+def _fix_findings(
+    bank: Bank, open_findings: list[Finding], refused: dict[str, None]
+) -> list[Finding]:
+    """Make the changes of findings, note by note; return those whose changes were made."""
+    repaired: list[Finding] = []
     by_path: dict[str, list[Finding]] = {}
     for finding in open_findings:
         if finding.edits:
             by_path.setdefault(finding.path, []).append(finding)
     for path, path_findings in by_path.items():
         try:
-            fixed += _edit(bank, path, path_findings)
+            repaired += _edit_note(bank, path, path_findings)
         except MemoryBankError as error:
-            failed[f"{path}: {error.message}"] = None
+            refused[f"{path}: {error.message}"] = None
     for finding in open_findings:
         if finding.merge_into and finding.path not in by_path and finding.merge_into not in by_path:
             try:
                 text = bank.store.read(finding.merge_into).text
                 body = front_matter.split(text).body
                 merge(bank, [finding.merge_into, finding.path], finding.merge_into, body)
-                fixed.append(finding)
+                repaired.append(finding)
             except MemoryBankError as error:
-                failed[f"{finding.path}: {error.message}"] = None
-    return fixed
+                refused[f"{finding.path}: {error.message}"] = None
+    return repaired
 
 
-def _edit(bank: Bank, path: str, path_findings: list[Finding]) -> list[Finding]:
+def _edit_note(bank: Bank, path: str, path_findings: list[Finding]) -> list[Finding]:
     """Make the changes of one note's text, at once; return the findings whose changes were made."""
     edited: list[Finding] = []
 
     def change(text: str) -> str:
         edited.clear()
         parts, at = list[str](), 0
-        for finding in sorted(path_findings, key=lambda finding: _first(finding.edits or ())):
+        for finding in sorted(path_findings, key=lambda finding: _find_start(finding.edits or ())):
             edits = sorted(finding.edits or ())
             fits = all(text.startswith(edit.old, edit.start) for edit in edits)
-            if not fits or _first(edits) < at:
+            if not fits or _find_start(edits) < at:
                 continue
             for edit in edits:
                 parts += (text[at : edit.start], edit.new)
@@ -209,7 +213,7 @@ def _edit(bank: Bank, path: str, path_findings: list[Finding]) -> list[Finding]:
     return edited
 
 
-def _first(edits: Iterable[Edit]) -> int:
+def _find_start(edits: Iterable[Edit]) -> int:
     return min((edit.start for edit in edits), default=0)
 
 
@@ -249,7 +253,7 @@ def lint_notes(
     try:
         with call.open() as bank:
             if listing:
-                return _list(call, bank)
+                return _list_rules(call, bank)
             note_paths, files = choose_files(bank, paths)
 
             def notes() -> tuple[Finding, ...]:
@@ -257,7 +261,7 @@ def lint_notes(
                     return ()
                 return lint(bank, note_paths if paths else None, rules)
 
-            fixed = fix_all(bank, notes) if fix else None
+            repairs = fix_all(bank, notes) if fix else None
             all_findings, settings = notes(), bank.settings
     except NoBank:
         if call.named_bank or (not paths and not listing):
@@ -265,18 +269,18 @@ def lint_notes(
         if fix:
             raise call.usage_error("--fix needs a bank") from None
         if listing:
-            return _list(call, None)
-        (_, files), all_findings, fixed, settings = choose_files(None, paths), (), None, load()
-    others_paths = {os.path.relpath(file): file for file in files}
+            return _list_rules(call, None)
+        (_, files), all_findings, repairs, settings = choose_files(None, paths), (), None, load()
+    paths_of_files = {os.path.relpath(file): file for file in files}
     all_findings = tuple(
-        sorted((*all_findings, *lint_files(others_paths.items(), settings, rules)), key=order)
+        sorted((*all_findings, *lint_files(paths_of_files.items(), settings, rules)), key=order)
     )
-    _show(call, all_findings, fixed, others_paths)
+    _show_findings(call, all_findings, repairs, paths_of_files)
     worst = all_findings[0].severity if all_findings else None
     return FINDINGS if is_failure(worst, fail_on or "error") else FOUND
 
 
-def _place(call: Call, finding: Finding, paths: Mapping[str, Path]) -> str:
+def _write_place(call: Call, finding: Finding, paths: Mapping[str, Path]) -> str:
     """Return where a finding is, as seen from the working directory."""
     path = paths.get(finding.path)
     written_place = (
@@ -285,38 +289,42 @@ def _place(call: Call, finding: Finding, paths: Mapping[str, Path]) -> str:
     return f"{written_place}:{finding.column}" if finding.column else written_place
 
 
-def _show(
-    call: Call, all_findings: Sequence[Finding], fixed: Fixed | None, paths: Mapping[str, Path]
+def _show_findings(
+    call: Call,
+    all_findings: Sequence[Finding],
+    repairs: tuple[list[Finding], list[str]] | None,
+    paths: Mapping[str, Path],
 ) -> None:
     """Show findings; `paths` are files that are no notes, by the paths in their findings."""
     counts: Counter[str] = Counter(finding.severity for finding in all_findings)
     if call.json:
         document = {"findings": all_findings, "counts": {style: counts[style] for style in _STYLES}}
-        call.document({**document, **(fixed._asdict() if fixed else {})})
+        call.document({**document, **dict(zip(("fixed", "failed"), repairs or (), strict=False))})
         return
     if all_findings and call.console.terminal:
         parts = (count(number, severity) for severity, number in counts.items())
         call.console.line((", ".join(parts), "bold"))
     for finding in all_findings:
         fix = f" (fix: {finding.fix})" if finding.fix else ""
-        where = (_place(call, finding, paths), "place")
+        where = (_write_place(call, finding, paths), "place")
         call.console.line(
             where,
             ": ",
             (finding.severity, _STYLES[finding.severity]),
             f" {finding.rule}: {finding.message}{fix}",
         )
-    if fixed is not None:
-        call.console.line(("fixed: ", "good"), count(len(fixed.fixed), "finding"))
-        for why in fixed.failed:
+    if repairs is not None:
+        repaired, refused = repairs
+        call.console.line(("fixed: ", "good"), count(len(repaired), "finding"))
+        for why in refused:
             call.warn(f"not fixed: {why}")
     if not all_findings:
         call.console.line(("no findings", "good"))
-    elif fixed is None and any(finding.edits or finding.merge_into for finding in all_findings):
+    elif repairs is None and any(finding.edits or finding.merge_into for finding in all_findings):
         call.remark("next: memory-bank lint --fix")
 
 
-def _list(call: Call, bank: Bank | None) -> int:
+def _list_rules(call: Call, bank: Bank | None) -> int:
     rules = list_settings(bank.settings if bank else load())
     if call.json:
         call.document({"rules": rules})

@@ -35,10 +35,10 @@ def merge_files(files: Files, labels: Labels) -> tuple[int, str]:
     except CannotMerge as reason:
         return merge_by_git(files, labels, str(reason))
     if note.conflicts and base:
-        lines_merged = _lines_merged(files, labels)
+        lines_merged = _merge_lines(files, labels)
         if (
             lines_merged
-            and not _conflicts(lines_merged, labels)
+            and not _count_conflicts(lines_merged, labels)
             and (note_merge.keeps_all(base, ours, theirs, lines_merged))
         ):
             note = note_merge.MergedNote(lines_merged, 0)
@@ -60,15 +60,15 @@ def merge_by_git(files: Files, labels: Labels, reason: str) -> tuple[int, str]:
 
     Raises StorageFailed if git can't: `ours` stays, as with git's own merge of binary files.
     """
-    lines_merged = _lines_merged(files, labels)
+    lines_merged = _merge_lines(files, labels)
     if lines_merged is None:
         raise StorageFailed(f"{reason}; git can't merge it either", "choose one of the versions")
     if lines_merged != files.ours.read_bytes():
         replace(files.ours.absolute(), lines_merged)
-    return _conflicts(lines_merged, labels), reason
+    return _count_conflicts(lines_merged, labels), reason
 
 
-def _lines_merged(files: Files, labels: Labels) -> bytes | None:
+def _merge_lines(files: Files, labels: Labels) -> bytes | None:
     """Return what git makes of the files; None if it can't."""
     return process.merge_texts(
         files.ours.absolute().parent,
@@ -78,6 +78,6 @@ def _lines_merged(files: Files, labels: Labels) -> bytes | None:
     )
 
 
-def _conflicts(text: bytes, labels: Labels) -> int:
+def _count_conflicts(text: bytes, labels: Labels) -> int:
     marker = b"<" * labels.size
     return sum(line.startswith(marker) for line in text.splitlines())

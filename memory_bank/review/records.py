@@ -246,11 +246,3 @@ class GitSetup(NamedTuple):
     parts: tuple[GitSetting, ...]
     written: tuple[str, ...] = ()
     """What was changed: names of the parts."""
-
-
-class Fixed(NamedTuple):
-    """What was fixed, and what could not be."""
-
-    fixed: tuple[Finding, ...]
-    failed: tuple[str, ...]
-    """Why changes were refused, each with the note's path."""

@@ -53,7 +53,7 @@ def _review_in_formats(
     fail_on: FailOn = None,
 ) -> int:
     """Compare two states of the notes, and write the answer in one format or several."""
-    formats = _formats(call, formats, outputs)
+    formats = _choose_formats(call, formats, outputs)
     with call.open() as bank:
         report = review(bank, revisions, staged=staged, worktree=worktree)
         root = bank.layout.root
@@ -65,7 +65,7 @@ def _review_in_formats(
         text = _render_format(report, form)
         output_files.write_file(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
-        _show(call, report, formats[0], every=every)
+        _show_review(call, report, formats[0], every=every)
         if notes and formats[0] == "terminal":
             is_are = "is" if notes == 1 else "are"
             call.remark(
@@ -134,7 +134,7 @@ def review(
         return compare_banks(bank, before, after, base, head, unread_notes)
 
 
-def _formats(call: Call, path: Sequence[str], outputs: Sequence[str]) -> Sequence[str]:
+def _choose_formats(call: Call, path: Sequence[str], outputs: Sequence[str]) -> Sequence[str]:
     """Return the formats, one for each file, or one for stdout; raise UsageError."""
     if call.json and set(path) - {"json"}:
         raise call.usage_error("--json and --format say different things")
@@ -146,7 +146,7 @@ def _formats(call: Call, path: Sequence[str], outputs: Sequence[str]) -> Sequenc
     return formats
 
 
-def _show(call: Call, report: Review, form: str, *, every: bool) -> None:
+def _show_review(call: Call, report: Review, form: str, *, every: bool) -> None:
     """Print a review."""
     if form == "json":
         call.console.document(report)

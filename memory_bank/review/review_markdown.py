@@ -40,7 +40,7 @@ def short_line(text: str, most: int = _LONGEST) -> str:
 def format_code(text: str, most: int = _LONGEST) -> str:
     """Return a text as a code span of one line; no text in it ends the span."""
     line = short_line(text, most) or " "
-    ticks = "`" * (_longest_run(line) + 1)
+    ticks = "`" * (_count_ticks(line) + 1)
     # one space on each side is no part of a code span, and keeps ticks apart
     return f"{ticks} {line} {ticks}" if "`" in line else f"{ticks}{line}{ticks}"
 
@@ -50,7 +50,7 @@ def html_code(text: str) -> str:
     return f"<code>{escape(short_line(text))}</code>"
 
 
-def _longest_run(text: str) -> int:
+def _count_ticks(text: str) -> int:
     """Return the length of the longest run of backticks."""
     return max(map(len, _TICKS.findall(text)), default=0)
 
@@ -78,22 +78,22 @@ _ITEMS = 20
 def note_block(change: NoteChange) -> str:
     """Return the changes of a note as a part that is open if it is short; one change is a line."""
     if change.kind == "added" and change.compared:
-        return _new_note(change)
-    lines = [*_keys(change), *_links(change)]
-    lines += [line for section in change.sections for line in _section(section)]
+        return _describe_new_note(change)
+    lines = [*_list_keys(change), *_list_links(change)]
+    lines += [line for section in change.sections for line in _yield_section(section)]
     if change.remark:
         lines.append(f"- {format_code(change.remark)}")
     if len(lines) == 1 and not change.old_file:
         return f"- **{change.kind}** {_name_of(change)}: {lines[0].removeprefix('- ')}"
     opened = " open" if len(lines) <= _SHORT else ""
-    head = f"<details{opened}><summary>{_summary(change)}</summary>"
+    head = f"<details{opened}><summary>{_write_summary(change)}</summary>"
     return "\n\n".join(filter(None, (head, "\n".join(lines), "</details>")))
 
 
 def note_line(change: NoteChange) -> str:
     """Return one line on the changes of a note, for a list."""
     if change.kind == "added" and change.compared:
-        return _new_line(change)
+        return _write_new_line(change)
     return f"- {_name_of(change)} {change.kind}"
 
 
@@ -119,29 +119,29 @@ _NEW = 12_000
 _LONGEST_SENTENCE = 3_000
 
 
-def _new_note(change: NoteChange) -> str:
+def _describe_new_note(change: NoteChange) -> str:
     """Return a line on a new note, and all that it says in a part that a reader opens."""
-    texts = _new_texts(change)
+    texts = _list_new_texts(change)
     if not texts or (len(texts) == 1 and texts[0] == first_sentence(texts[0])):
-        return _new_line(change)
+        return _write_new_line(change)
     sentences = [f"  - {format_code(text, _LONGEST_SENTENCE)}" for text in texts]
     rows, used = list[str](), 0
     for row in sentences:
-        used += _size(row) + 1
+        used += _count_units(row) + 1
         if used > _NEW:
             rows.append(f"  - and {len(sentences) - len(rows):,} more")
             break
         rows.append(row)
     summary = f"  <details><summary>{count(len(sentences), 'sentence')}</summary>"
-    return "\n".join([_new_line(change), "", summary, "", *rows, "", "  </details>", ""])
+    return "\n".join([_write_new_line(change), "", summary, "", *rows, "", "  </details>", ""])
 
 
-def _new_line(change: NoteChange) -> str:
+def _write_new_line(change: NoteChange) -> str:
     sentence = find_headline(change)
     return f"- **new** {_name_of(change)}{f': {format_code(sentence)}' if sentence else ''}"
 
 
-def _new_texts(change: NoteChange) -> list[str]:
+def _list_new_texts(change: NoteChange) -> list[str]:
     """Return the texts of the claims as they are after a change, without removed ones."""
     return [
         text
@@ -153,7 +153,7 @@ def _new_texts(change: NoteChange) -> list[str]:
 
 def find_headline(change: NoteChange) -> str:
     """Return the first sentence that a change adds to a note; empty if there is none."""
-    texts = _new_texts(change)
+    texts = _list_new_texts(change)
     # a record begins with its date and status
     long = (text for text in texts if len(text.split()) >= _SENTENCE)
     sentence = first_sentence(next(long, texts[0] if texts else ""))
@@ -161,23 +161,23 @@ def find_headline(change: NoteChange) -> str:
     return plain_text(sentence[sign.end() :] if sign else sentence)
 
 
-def _summary(change: NoteChange) -> str:
+def _write_summary(change: NoteChange) -> str:
     former = f" (was {html_code(change.old_file)})" if change.old_file else ""
     names = " ".join(html_code(name) for name in dict.fromkeys([change.title, change.file]))
     return f"{names}{former} {change.kind}"
 
 
-def _keys(change: NoteChange) -> list[str]:
+def _list_keys(change: NoteChange) -> list[str]:
     """Return a list of the changed keys of the front matter."""
     changes = [key_change for key_change in change.front_matter if key_change.key not in _MACHINE]
     rows = [
-        f"- {format_code(key_change.key)} {key_change.kind}: {_value(key_change)}"
+        f"- {format_code(key_change.key)} {key_change.kind}: {_write_value(key_change)}"
         for key_change in changes
     ]
     return _cut_rows(rows, "key")
 
 
-def _value(change: KeyChange) -> str:
+def _write_value(change: KeyChange) -> str:
     if change.gained or change.lost:
         gained = [f"+{format_code(item)}" for item in change.gained]
         lost = [f"−{format_code(item)}" for item in change.lost]
@@ -189,13 +189,13 @@ def _value(change: KeyChange) -> str:
     )
 
 
-def _links(change: NoteChange) -> list[str]:
-    gained = [f"- link gained: {_link(link)}" for link in change.gained]
-    lost = [f"- link lost: {_link(link)}" for link in change.lost]
+def _list_links(change: NoteChange) -> list[str]:
+    gained = [f"- link gained: {_write_link(link)}" for link in change.gained]
+    lost = [f"- link lost: {_write_link(link)}" for link in change.lost]
     return _cut_rows(gained, "link gained") + _cut_rows(lost, "link lost")
 
 
-def _link(link: LinkChange) -> str:
+def _write_link(link: LinkChange) -> str:
     times = f", {link.times} times" if link.times > 1 else ""
     return f"{format_code(link.target)} ({format_code(link.type)}, line {link.line}{times})"
 
@@ -206,7 +206,7 @@ def _cut_rows(rows: list[str], word: str) -> list[str]:
     return [*rows[:_ITEMS], f"- and {count(len(rows) - _ITEMS, f'more {word}')}"]
 
 
-def _section(section: SectionChange) -> Iterator[str]:
+def _yield_section(section: SectionChange) -> Iterator[str]:
     """Yield a line for a section, then one for each claim, with what changed in its place."""
     heading = section.title
     former = ""
@@ -215,13 +215,13 @@ def _section(section: SectionChange) -> Iterator[str]:
     kind = "" if section.kind == "changed" else f" {section.kind}"
     short = f" {format_code(section.shortened)}" if section.shortened else ""
     yield f"- {format_code(heading)}{former}{kind}{short}"
-    claims = [line for claim in section.claims if (line := _claim(claim))]
+    claims = [line for claim in section.claims if (line := _write_claim(claim))]
     yield from claims[:_CLAIMS]
     if more := len(claims) - _CLAIMS:
         yield from [f"  - and {count(more, 'more change')}"] if more > 0 else []
 
 
-def _claim(claim: ClaimChange) -> str:
+def _write_claim(claim: ClaimChange) -> str:
     """Return a claim as a line: removed words struck out, added ones bold."""
     spans = claim_spans(claim)
     if len(spans) > _MANY:
@@ -269,60 +269,62 @@ def render_review(review: Review) -> str:
     if not (review.changes or review.findings or review.notices):
         return f"{MARKER}\n"
     title = f"### Memory review\n\n**{review.verdict}** · {review.changed}"
-    parts = [MARKER, title, *_lists(review)]
-    used = sum(_size(part) + 2 for part in parts)
+    parts = [MARKER, title, *_yield_lists(review)]
+    used = sum(_count_units(part) + 2 for part in parts)
     short_lines: list[str] = []
     left_out = 0
     blocks = [(note_block(change), note_line(change)) for change in review.changes]
-    for block, line in sorted(blocks, key=_place):
-        if (size := _size(block) + 2) <= _BLOCK and used + size <= LIMIT - _RESERVED:
+    for block, line in sorted(blocks, key=_rank_block):
+        if (size := _count_units(block) + 2) <= _BLOCK and used + size <= LIMIT - _RESERVED:
             joined = block.startswith("- ") and parts[-1].startswith(_OF_LIST)
             parts[-1:] = [f"{parts[-1]}\n{block}"] if joined else [parts[-1], block]
             used += size
-        elif used + _size(line) + 2 <= LIMIT - _RESERVED:
+        elif used + _count_units(line) + 2 <= LIMIT - _RESERVED:
             short_lines.append(line)
-            used += _size(line) + 2
+            used += _count_units(line) + 2
         else:
             left_out += 1
     return "\n\n".join([*parts, *_yield_rest(review, short_lines, left_out)]) + "\n"
 
 
-def _place(block: tuple[str, str]) -> int:
+def _rank_block(block: tuple[str, str]) -> int:
     """Return the place of a note's changes: new notes, then notes with one change, then others."""
     text, _ = block
     return 0 if text.startswith(_OF_LIST[0]) else 1 if text.startswith(_OF_LIST) else 2
 
 
-def _lists(review: Review) -> Iterator[str]:
+def _yield_lists(review: Review) -> Iterator[str]:
     """Yield a part for each list that is not empty."""
     findings = [
         finding
         for finding in review.findings
         if finding.rule not in HEADINGS and (finding.new or finding.severity != "info")
     ]
-    yield from _list("Findings", _group_findings([finding for finding in findings if finding.new]))
+    yield from _yield_list(
+        "Findings", _group_findings([finding for finding in findings if finding.new])
+    )
     for heading, group in review.to_check.items():
-        yield from _list(heading, _group_findings(group))
+        yield from _yield_list(heading, _group_findings(group))
     old = _group_findings([finding for finding in findings if not finding.new])
-    yield from _list("Findings that were there before", old, closed=True)
+    yield from _yield_list("Findings that were there before", old, closed=True)
 
 
-def _list(heading: str, rows: Sequence[str], *, closed: bool = False) -> Iterator[str]:
+def _yield_list(heading: str, rows: Sequence[str], *, closed: bool = False) -> Iterator[str]:
     """Yield a list of rows under its heading; a reader opens a closed one."""
     if not rows:
         return
-    body = "\n".join(_first(rows))
+    body = "\n".join(_yield_first_rows(rows))
     if closed:
         yield f"<details><summary>{heading} ({len(rows):,})</summary>\n\n{body}\n\n</details>"
     else:
         yield f"#### {heading}\n\n{body}"
 
 
-def _first(rows: Sequence[str]) -> Iterator[str]:
+def _yield_first_rows(rows: Sequence[str]) -> Iterator[str]:
     """Yield the rows of a list that fit, and a last one for the others."""
     used = 0
     for place, row in enumerate(rows):
-        used += _size(row) + 1
+        used += _count_units(row) + 1
         if place == _ROWS or used > _LIST:
             yield f"- and {len(rows) - place:,} more"
             return
@@ -334,10 +336,10 @@ def _group_findings(findings: Sequence[ReviewFinding]) -> list[str]:
     lines: dict[tuple[str, str, str, str | None], list[ReviewFinding]] = {}
     for finding in findings:
         lines.setdefault(ignore_lines(finding), []).append(finding)
-    return [_finding(group) for group in lines.values()]
+    return [_write_finding(group) for group in lines.values()]
 
 
-def _finding(findings: Sequence[ReviewFinding]) -> str:
+def _write_finding(findings: Sequence[ReviewFinding]) -> str:
     """Return the row of equal findings."""
     first = findings[0]
     fix = f" Fix: {format_code(first.fix)}" if first.fix else ""
@@ -358,19 +360,19 @@ def _yield_rest(review: Review, short_lines: list[str], left_out: int) -> Iterat
     if short_lines or left_out:
         yield (
             "The comment is cut: GitHub allows 65,536 characters. All of it is shown by "
-            f"{format_code(f'memory-bank review {_name(review)}')}"
+            f"{format_code(f'memory-bank review {_name_range(review)}')}"
         )
     for notice in review.notices[:_NOTICES]:
         yield format_code(notice)
 
 
-def _name(review: Review) -> str:
+def _name_range(review: Review) -> str:
     base, head = review.base, review.head
     if head.commit is None:
         return f"--{head.name}"
     return f"{base.commit or base.name}..{head.commit}"
 
 
-def _size(text: str) -> int:
+def _count_units(text: str) -> int:
     """Return the number of UTF-16 code units of a text."""
     return len(text) + sum(character > "\uffff" for character in text)

@@ -56,13 +56,13 @@ def resolve_sides(
         base, _, head = revisions.replace("...", "..", 1).partition("..")
         if ".." in head:
             raise BadInput(f"{revisions!r} is no range", _HOW)
-        after = _commit(tree, head or "HEAD")
-        return _merge_base(tree, _commit(tree, base or "HEAD"), after), after
+        after = _find_side(tree, head or "HEAD")
+        return _merge_base(tree, _find_side(tree, base or "HEAD"), after), after
     uncommitted = Side(STAGED if staged else WORKTREE, None)
     if revisions or staged:
-        return _commit(tree, revisions or "HEAD"), uncommitted
-    head_side = _commit(tree, "HEAD")
-    base_side = _merge_base(tree, _default_branch(tree), head_side)
+        return _find_side(tree, revisions or "HEAD"), uncommitted
+    head_side = _find_side(tree, "HEAD")
+    base_side = _merge_base(tree, _find_default_side(tree), head_side)
     return base_side, uncommitted if worktree else head_side
 
 
@@ -74,18 +74,18 @@ def list_branches(bank: Bank) -> tuple[str, ...]:
     return tuple(line for line in (text or "").split("\n") if line)
 
 
-def _commit(tree: Path, rev: str) -> Side:
+def _find_side(tree: Path, rev: str) -> Side:
     return Side(rev, find_commit(tree, rev))
 
 
-def _default_branch(tree: Path) -> Side:
+def _find_default_side(tree: Path) -> Side:
     """Return the default branch: as for trust, else a local `main`, `master`."""
     ref, commit = authorship.find_default_ref(tree)
     if commit:
         return Side(ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), commit)
     for local in _DEFAULT_BRANCHES:
         try:
-            return _commit(tree, local)
+            return _find_side(tree, local)
         except BadInput:
             continue
     raise BadInput(

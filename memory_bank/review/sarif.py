@@ -49,15 +49,15 @@ def render_log(review: Review, version: str) -> str:
             "driver": {
                 "name": "memory-bank",
                 "version": version,
-                "rules": [_rule(rule) for rule in review.rules],
+                "rules": [_describe_rule(rule) for rule in review.rules],
             }
         },
         "automationDetails": {"id": "memory-bank/review/"},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
-        "invocations": [_invocation(review)],
+        "invocations": [_describe_run(review)],
         "results": [
-            _result(finding, fingerprint, numbers.get(finding.rule, -1))
+            _describe_result(finding, fingerprint, numbers.get(finding.rule, -1))
             for finding, fingerprint in islice(fingerprint_findings(review.findings), MOST)
         ],
         "properties": {
@@ -69,8 +69,8 @@ def render_log(review: Review, version: str) -> str:
     return render_document(log)
 
 
-def _rule(rule: RuleWithFindings) -> Object:
-    summary = _message(f"{rule.summary[:1].upper()}{rule.summary[1:]}.")
+def _describe_rule(rule: RuleWithFindings) -> Object:
+    summary = _write_message(f"{rule.summary[:1].upper()}{rule.summary[1:]}.")
     return {
         "id": rule.name,
         "shortDescription": summary,
@@ -80,28 +80,28 @@ def _rule(rule: RuleWithFindings) -> Object:
     }
 
 
-def _invocation(review: Review) -> Object:
+def _describe_run(review: Review) -> Object:
     """Return that the run succeeded, with notices on what was left out."""
     messages = list(review.notices)
     if (more := len(review.findings) - MOST) > 0:
         text = count(more, "more finding")
         messages.append(f"{text} left out: `memory-bank review --format json` lists all")
-    notices = [{"level": "note", "message": _message(notice)} for notice in messages]
+    notices = [{"level": "note", "message": _write_message(notice)} for notice in messages]
     return {"executionSuccessful": True, "toolExecutionNotifications": notices}
 
 
-def _result(finding: Finding, fingerprint: str, rule: int) -> Object:
+def _describe_result(finding: Finding, fingerprint: str, rule: int) -> Object:
     fix = f". Fix: {finding.fix}" if finding.fix else ""
     return {
         "ruleId": finding.rule,
         "ruleIndex": rule,
         "level": _LEVELS[finding.severity],
-        "message": _message(finding.message + fix),
+        "message": _write_message(finding.message + fix),
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": _uri(finding.file or ""), "uriBaseId": _ROOT},
-                    "region": _region(finding),
+                    "artifactLocation": {"uri": _write_uri(finding.file or ""), "uriBaseId": _ROOT},
+                    "region": _describe_region(finding),
                 }
             }
         ],
@@ -110,7 +110,7 @@ def _result(finding: Finding, fingerprint: str, rule: int) -> Object:
     }
 
 
-def _region(finding: Finding) -> Object:
+def _describe_region(finding: Finding) -> Object:
     region = {"startLine": finding.line}
     if finding.column:
         region["startColumn"] = finding.column
@@ -121,12 +121,12 @@ def _region(finding: Finding) -> Object:
     return region
 
 
-def _uri(path: str) -> str:
+def _write_uri(path: str) -> str:
     """Return the percent-encoded URI of a path; its bytes are kept if they are no UTF-8."""
     return quote(re.sub(_HALVES, "\ufffd", path), safe="/", errors="surrogateescape")
 
 
-def _message(text: str) -> Object:
+def _write_message(text: str) -> Object:
     """Return a text as a message without placeholders and links (SARIF 2.1.0, 3.11.5, 3.11.6)."""
     plain = cast("str", escape_hidden(text)).replace("](", "] (")
     return {"text": plain.replace("{", "{{").replace("}", "}}")}
@@ -151,16 +151,16 @@ def fingerprint_findings(findings: Iterable[Finding]) -> Iterator[tuple[Finding,
         range(len(finding_list)),
         key=lambda at: (finding_list[at].line, finding_list[at].column or 0),
     ):
-        identity = _identity(finding_list[place])
+        identity = _identify(finding_list[place])
         counts[identity] += 1
         numbers[place] = counts[identity]
     for place, finding in enumerate(finding_list):
-        parts = (*_identity(finding), str(numbers[place]))
+        parts = (*_identify(finding), str(numbers[place]))
         data = "\0".join(parts).encode(errors="surrogatepass")
         yield finding, blake3(data).hexdigest()
 
 
-def _identity(finding: Finding) -> tuple[str, str, str]:
+def _identify(finding: Finding) -> tuple[str, str, str]:
     text = finding.words or _NUMBER.sub("0", finding.message)
     return finding.rule, finding.file or "", text
 
@@ -183,10 +183,10 @@ def workflow_commands(findings: Iterable[Finding]) -> str:
 
     Those of each level come in the given order. The text ends with a newline unless it is empty.
     """
-    return "".join(f"{line}\n" for line in _lines(findings))
+    return "".join(f"{line}\n" for line in _yield_commands(findings))
 
 
-def _lines(findings: Iterable[Finding]) -> Iterator[str]:
+def _yield_commands(findings: Iterable[Finding]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     left_out = 0
     for finding in (candidate for candidate in findings if candidate.new):
@@ -194,7 +194,7 @@ def _lines(findings: Iterable[Finding]) -> Iterator[str]:
         # one notice is kept for the line on those left out
         if counts[level] < _MOST - (level == "notice"):
             counts[level] += 1
-            yield _line(level, finding)
+            yield _write_command(level, finding)
         else:
             left_out += 1
     if left_out:
@@ -202,7 +202,7 @@ def _lines(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"::notice title=memory-bank::{text}"
 
 
-def _line(level: str, finding: Finding) -> str:
+def _write_command(level: str, finding: Finding) -> str:
     """Return the workflow command for a finding."""
     end_line = finding.end_line or finding.line
     properties: dict[str, object] = {
@@ -214,12 +214,12 @@ def _line(level: str, finding: Finding) -> str:
         # GitHub takes columns only of one line
         properties |= {"col": finding.column, "endColumn": finding.end_column}
     properties["title"] = finding.rule
-    text = ",".join(f"{key}={_visible(value, _PROPERTY)}" for key, value in properties.items())
+    text = ",".join(f"{key}={_escape_part(value, _PROPERTY)}" for key, value in properties.items())
     fix = f"\nFix: {finding.fix}" if finding.fix else ""
     message = shorten(finding.message + fix, _LONGEST)
-    return f"::{level} {text}::{_visible(message, _DATA)}"
+    return f"::{level} {text}::{_escape_part(message, _DATA)}"
 
 
-def _visible(value: object, escaped: dict[int, str]) -> str:
+def _escape_part(value: object, escaped: dict[int, str]) -> str:
     """Return a value without invisible characters, escaped for a part of a command."""
     return cast("str", escape_hidden(str(value))).translate(escaped)

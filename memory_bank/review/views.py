@@ -62,9 +62,9 @@ Line = Sequence[Piece | Place]
 def view_review(review: Review, *, call: Call | None = None, every: bool = False) -> View:
     """Describe the findings of a review, then the changes of each note, or the first ones."""
     most = len(review.findings) if every else _FINDINGS if call else _FINDINGS_FOR_AGENTS
-    parts: list[Block] = [Block([_summary(review)])] if call else []
+    parts: list[Block] = [Block([_write_summary(review)])] if call else []
     findings = review.new if call else review.findings
-    lines = [_finding_line(finding, for_agents=call is None) for finding in findings[:most]]
+    lines = [_write_finding(finding, for_agents=call is None) for finding in findings[:most]]
     more_findings = len(findings) - len(lines)
     if more_findings > 0:
         lines.append([(f"… {count(more_findings, 'more new finding')}{_MORE}", "dim")])
@@ -81,11 +81,11 @@ def view_review(review: Review, *, call: Call | None = None, every: bool = False
         " Claims: [-removed-] {+added+}",
         [*parts, *([Block(lines)] if lines else [])],
         notices=review.notices,
-        remarks=_next_step(review, call, cut=_MORE in str(lines)) if call else (),
+        remarks=_suggest_next_step(review, call, cut=_MORE in str(lines)) if call else (),
     )
 
 
-def _next_step(review: Review, call: Call, *, cut: bool) -> Sequence[str]:
+def _suggest_next_step(review: Review, call: Call, *, cut: bool) -> Sequence[str]:
     """Return the command that shows what is left out, or edits the first note with a finding."""
     if cut:
         commits = [side.commit[:10] for side in (review.base, review.head) if side.commit]
@@ -97,7 +97,7 @@ def _next_step(review: Review, call: Call, *, cut: bool) -> Sequence[str]:
     return [f"next: memory-bank edit {shlex.quote(call.place(review.new[0].path))}"]
 
 
-def _summary(review: Review) -> Line:
+def _write_summary(review: Review) -> Line:
     tokens = f"{review.tokens.before:,} → {review.tokens.after:,} tokens"
     new = Counter(finding.severity for finding in review.new)
     counts = [count(new[severity], severity) for severity in SEVERITIES if new[severity]]
@@ -117,7 +117,7 @@ def _summary(review: Review) -> Line:
     ]
 
 
-def _finding_line(finding: ReviewFinding, *, for_agents: bool = False) -> Line:
+def _write_finding(finding: ReviewFinding, *, for_agents: bool = False) -> Line:
     """Return the line of a finding of a review; for agents, those at BASE already are named."""
     line = f":{finding.line}" if finding.line > 1 else ""
     fix = f" (fix: {finding.fix})" if finding.fix else ""
@@ -137,26 +137,26 @@ def note_lines(change: NoteChange, *, every: bool = False, more: str = "") -> It
 
     `more` says what shows the others.
     """
-    yield _head(change)
+    yield _write_head(change)
     if change.remark:
         yield ["  ", (change.remark, "warn")]
     for key in change.front_matter:
-        yield ["  ", *_key(key)]
+        yield ["  ", *_write_key(key)]
     total = sum(len(section.claims) for section in change.sections) if every else _FIRST_CLAIMS
     for section in change.sections:
         if total > 0 or not section.claims:
-            yield ["  ", *_section(section, whole=change.kind in {"added", "removed"})]
+            yield ["  ", *_write_section(section, whole=change.kind in {"added", "removed"})]
         for claim in section.claims[: max(total, 0)]:
-            yield ["    ", *_claim(claim, every=every)]
+            yield ["    ", *_write_claim(claim, every=every)]
         total -= len(section.claims)
     if total < 0:
         yield ["  ", (f"… {count(-total, 'claim')} more{more}", "dim")]
     for sign, style, links in (("+", "good", change.gained), ("-", "bad", change.lost)):
         if links:
-            yield ["  ", (f"{sign} links: ", style), _links(links)]
+            yield ["  ", (f"{sign} links: ", style), _write_links(links)]
 
 
-def _head(change: NoteChange) -> Line:
+def _write_head(change: NoteChange) -> Line:
     was = f" (was {change.old_path})" if change.old_path else ""
     words = [
         f"{sign}{number}"
@@ -172,7 +172,7 @@ def _head(change: NoteChange) -> Line:
     ]
 
 
-def _key(key: KeyChange) -> Line:
+def _write_key(key: KeyChange) -> Line:
     if key.gained or key.lost:
         removed = [(f" -{item}", "bad") for item in key.lost]
         return [(f"{key.key}:", "bold"), *removed, *[(f" +{item}", "good") for item in key.gained]]
@@ -183,7 +183,7 @@ def _key(key: KeyChange) -> Line:
     return [(sign, style), (f"{key.key}: ", "bold"), *before, *arrow, *after]
 
 
-def _section(section: SectionChange, *, whole: bool) -> Line:
+def _write_section(section: SectionChange, *, whole: bool) -> Line:
     was = f" (was {' › '.join(section.old_headings) or START})" if section.old_headings else ""
     kind = "" if whole or section.kind == "changed" else f"{section.kind} "
     shortened = f" {section.shortened}" if section.shortened else ""
@@ -196,15 +196,15 @@ def _section(section: SectionChange, *, whole: bool) -> Line:
     ]
 
 
-def _claim(claim: ClaimChange, *, every: bool) -> Line:
+def _write_claim(claim: ClaimChange, *, every: bool) -> Line:
     sign, style = _KINDS[claim.kind]
     if claim.kind == "changed":
-        return [(sign, style), *_spans(claim_spans(claim))]
+        return [(sign, style), *_yield_spans(claim_spans(claim))]
     text = " ".join("".join(span.text for span in claim.spans).split())
     return [(sign, style), (text if every else shorten(text, _LONGEST), style)]
 
 
-def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
+def _yield_spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
     """Yield a diff with the marks of `git diff --word-diff`, long unchanged text shortened."""
     last = len(spans) - 1
     for number, span in enumerate(spans):
@@ -217,7 +217,7 @@ def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
         yield from (before, (span._replace(text=text).marked, style), after)
 
 
-def _links(links: Sequence[LinkChange]) -> str:
+def _write_links(links: Sequence[LinkChange]) -> str:
     return ", ".join(
         f"{link.target}{f' ({link.type})' if link.type != 'related_to' else ''}"
         f"{f' ×{link.times}' if link.times > 1 else ''}"
@@ -239,9 +239,9 @@ def view_health(
     code = FINDINGS if check and lint.is_failure(health.worst, fail_on or "error") else FOUND
     if check and (health.problem or health.waiting):
         code = FAILED
-    lines = [*_verdict(health, bank), *_finding_lines(health), *_state(health, bank)]
+    lines = [*_list_verdict(health, bank), *_yield_findings(health), *_yield_state(health, bank)]
     if health.code and bank:
-        lines += _code_lines(health.code)
+        lines += _yield_code_lines(health.code)
     elif health.no_code and bank:
         lines.append([("code: ", "bold"), health.no_code])
     readable = (finding.path for finding in health.findings if finding.rule != "unindexed")
@@ -259,7 +259,7 @@ def view_health(
     )
 
 
-def _verdict(health: BankHealth, bank: Bank | None) -> list[Line]:
+def _list_verdict(health: BankHealth, bank: Bank | None) -> list[Line]:
     """Return the lines on the bank as a whole, for a person."""
     if bank is None:
         return []
@@ -285,7 +285,7 @@ def _verdict(health: BankHealth, bank: Bank | None) -> list[Line]:
     ]
 
 
-def _finding_lines(health: BankHealth) -> Iterator[Line]:
+def _yield_findings(health: BankHealth) -> Iterator[Line]:
     for rule, group in groupby(health.findings, lambda finding: finding.rule):
         findings = list(group)
         yield [(f"{rule} ({len(findings)}):", "bad")]
@@ -295,7 +295,7 @@ def _finding_lines(health: BankHealth) -> Iterator[Line]:
             yield ["  ", where, f"  {finding.message}{fix}"]
 
 
-def _state(health: BankHealth, bank: Bank | None) -> Iterator[Line]:
+def _yield_state(health: BankHealth, bank: Bank | None) -> Iterator[Line]:
     """Yield what may keep the index from being complete; the server tells agents of repairs."""
     if health.repaired and bank:
         yield [("repaired: ", "good"), describe_repairs(health.repaired)]
@@ -321,7 +321,7 @@ def _state(health: BankHealth, bank: Bank | None) -> Iterator[Line]:
             yield [(f"{name}: ", "warn"), text]
 
 
-def _code_lines(code: CodeHealth) -> Iterator[Line]:
+def _yield_code_lines(code: CodeHealth) -> Iterator[Line]:
     """Yield a line on the code, and lines on what is not indexed of it, by reason."""
     counts = (count(code.files, "file"), count(code.symbols, "symbol"), count(code.tests, "test"))
     yield [("code: ", "bold"), ", ".join(counts)]

@@ -176,7 +176,7 @@ def _heading(text: str, start: int, stop: int) -> tuple[str, int]:
     return (bare.rstrip() if not bare or bare[-1] in " \t" else words), below
 
 
-class Read(NamedTuple):
+class PartFields(NamedTuple):
     """The fields and the other text of a part."""
 
     fields: tuple[tuple[str, str], ...]
@@ -198,7 +198,7 @@ class Read(NamedTuple):
         return int(value) if value.isdecimal() and len(value) <= 18 else 0  # noqa: PLR2004  (fits 64 bits)
 
 
-def read_part(part: NotePart, keys: frozenset[str]) -> Read:
+def read_part(part: NotePart, keys: frozenset[str]) -> PartFields:
     """Read the fields with some keys, and what else is in a part.
 
     Fields are lines `key:: value`, each with the indented lines after it. Of those with other keys,
@@ -223,7 +223,7 @@ def read_part(part: NotePart, keys: frozenset[str]) -> Read:
             fence = _find_open_fence(words, fence)
             text.append(words)
             has_words = has_words or bool(words.strip())
-    return Read(tuple(fields), "\n".join(text))
+    return PartFields(tuple(fields), "\n".join(text))
 
 
 def _strip_id(line: str, name: str) -> str:
@@ -377,7 +377,7 @@ def _targets(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for file in targets if (path := one_line(file))))
 
 
-def _git_of(read: Read, session: Session) -> GitState | None:
+def _git_of(read: PartFields, session: Session) -> GitState | None:
     here = session.git.repository_id if session.git else ""
     return _git(read.first("repository_id") or here, read.first("branch"), read.first("commit"))
 

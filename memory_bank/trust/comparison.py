@@ -15,14 +15,12 @@ from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code.changes import Comparison, State, SymbolChanges
 from memory_bank.code.code_at import FOLDER, CodeAt, CodePlace
 from memory_bank.code.code_words import CodeWords, NamedCode
-from memory_bank.code.index.database import ParseCache
-from memory_bank.code.index.work_tree import MAX_FILE_BYTES, find_work_tree
+from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsed_file import VERSION, ParsedFile
+from memory_bank.code.parse.parsed_file import ParsedFile
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import SECONDS, merge_changes
-from memory_bank.git.repository import repository_cache
 from memory_bank.trust.citations import CodeCitation, write_target
 from memory_bank.trust.records import (
     MOVED,
@@ -68,8 +66,7 @@ class CodeComparison:
         """
         self._bank = bank
         self._tree = find_work_tree(bank.layout.project)
-        self._cache = ParseCache(repository_cache(self._tree) / "parses.db", VERSION)
-        self.code = CodeAt(self._tree, self._cache, max_bytes=MAX_FILE_BYTES)
+        self.code = CodeAt(self._tree)
         self._head = head
         self._code_reader = NamedCodeReader(self.code)
         self._history = open_history(self._tree)
@@ -90,7 +87,6 @@ class CodeComparison:
 
     def __exit__(self, *_: object) -> None:
         self.code.close()
-        self._cache.close()
         self._history.close()
 
     def compare_citations(
@@ -421,7 +417,7 @@ SectionKey = tuple[tuple[str, ...], int]
 """The headings of a section, and the number of those before with the same."""
 
 
-class NoteParts(NamedTuple):
+class NoteVersion(NamedTuple):
     """A version of a note in the parts that are compared."""
 
     sections: dict[SectionKey, str]
@@ -451,8 +447,8 @@ class NoteVersions:
         self._commits = at
         self._head = at.head
         self._changes_by_file: dict[str, list[Change]] = {}
-        self._parts: dict[str, NoteParts | None] = {}
-        self._now: dict[str, tuple[bytes, NoteParts | None]] = {}
+        self._parts: dict[str, NoteVersion | None] = {}
+        self._now: dict[str, tuple[bytes, NoteVersion | None]] = {}
         self._last_changes: dict[tuple[str, SectionKey | None], LastChange] = {}
         """The last changes by file and section, for the content in `_now`."""
 
@@ -506,7 +502,7 @@ class NoteVersions:
                 return LastChange(change.commit.id, change.commit.made)
         return LastChange("")
 
-    def read_parts(self, file: str, blob: str) -> NoteParts | None:
+    def read_parts(self, file: str, blob: str) -> NoteVersion | None:
         """Return the parts of a version; None if there is none, or it can't be read."""
         if blob not in self._parts:
             data = self._code.data(blob) if blob else None
@@ -548,7 +544,7 @@ class NoteVersions:
         return self._changes_by_file[file]
 
 
-def _section_text(parts: NoteParts | None, key: SectionKey | None) -> str | None:
+def _section_text(parts: NoteVersion | None, key: SectionKey | None) -> str | None:
     """Return the text of a section without its heading, or of the whole note."""
     if parts is None:
         return None
@@ -559,7 +555,7 @@ def _section_text(parts: NoteParts | None, key: SectionKey | None) -> str | None
 
 
 def _find_former_key(
-    before: NoteParts | None, after: NoteParts | None, key: SectionKey | None
+    before: NoteVersion | None, after: NoteVersion | None, key: SectionKey | None
 ) -> SectionKey | None:
     """Return the key that a section had in an earlier version, if a heading was renamed since."""
     if key is None or before is None or after is None or key in before.sections:
@@ -572,7 +568,7 @@ def _find_former_key(
     return candidates[0] if len(candidates) == 1 else key
 
 
-def _split_note(file: str, data: bytes) -> NoteParts | None:
+def _split_note(file: str, data: bytes) -> NoteVersion | None:
     from memory_bank.notes import parsing  # start-up: if nothing changed, no note is parsed
 
     try:
@@ -591,7 +587,7 @@ def _split_note(file: str, data: bytes) -> NoteParts | None:
     references = [*meta.file_refs, "", *meta.symbol_refs]
     body = _strip_lines(note.text[note.body_start :])
     verified = str(meta.extra.get(VERIFIED) or "").strip()
-    return NoteParts(sections, lines, "\n".join([body, *references]), verified)
+    return NoteVersion(sections, lines, "\n".join([body, *references]), verified)
 
 
 def _strip_lines(text: str) -> str:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
-from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import (
     BadInput,
     MemoryBankError,
@@ -18,6 +17,7 @@ from memory_bank.base.errors import (
 from memory_bank.base.operation import Note as NoteName
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.git import objects, repository
+from memory_bank.git.objects import Revision
 from memory_bank.notes import parsing
 from memory_bank.notes.names import link_name
 from memory_bank.notes.note import Note
@@ -237,15 +237,6 @@ _GHOST = "unknown"
 """The state of a citation whose target was never in the code."""
 
 
-class ConfirmedCommit(NamedTuple):
-    """The commit whose code a note was confirmed to describe."""
-
-    commit: str
-    """As the note has it, if the repository lacks it."""
-    date: str
-    """Empty if the repository lacks it."""
-
-
 class NoteStatus(NamedTuple):
     """What git says of a note."""
 
@@ -254,7 +245,8 @@ class NoteStatus(NamedTuple):
     sections: tuple[BlamedSection, ...]
     citations: tuple[Citation, ...]
     """The stale ones first."""
-    confirmed: ConfirmedCommit | None
+    confirmed: Revision | None
+    """The commit whose code it was confirmed to describe; of time 0 if the repository lacks it."""
     limits: tuple[str, ...]
     """What is not known, and why."""
 
@@ -332,11 +324,10 @@ def read_note_status(bank: Bank, name: str, verified: str = "") -> NoteStatus:
     )
 
 
-def _find_confirmed(bank: Bank, verified: str) -> ConfirmedCommit:
+def _find_confirmed(bank: Bank, verified: str) -> Revision:
     tree = repository.find_worktree(bank.layout.project)
     assert tree is not None  # noqa: S101  (the caller looked)
     try:
-        revision = objects.find_revision(tree, verified)
+        return objects.find_revision(tree, verified)
     except MemoryBankError:
-        return ConfirmedCommit(verified, "")
-    return ConfirmedCommit(revision.commit, seconds_to_iso(revision.when))
+        return objects.Revision(verified, verified, 0.0)

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from memory_bank.code.code_at import CodeAt
-from memory_bank.code.index.database import ParseCache
-from memory_bank.code.parse import parsing
 from tests.git.history_builder import Made, make
 from tests.support.growth import times_as_long
 
@@ -15,7 +13,7 @@ from tests.support.growth import times_as_long
 def test_a_file_is_found_by_the_end_of_its_path_if_only_one_has_it(tmp_path: Path) -> None:
     files = dict.fromkeys(["src/jobs/run.py", "lib/run.py", "src/jobs/README.md", "top.py"], "x")
     tree = make(tmp_path / "tree", [Made(files)])
-    code = CodeAt(tree, ParseCache(tmp_path / "parses.db", parsing.VERSION), max_bytes=1000)
+    code = CodeAt(tree)
     found = {
         name: code.find_file("HEAD", name)
         for name in ("lib/run.py", "jobs/run.py", "run.py", "bs/run.py", "README.md", "top.py")
@@ -34,7 +32,7 @@ def test_a_file_is_found_by_the_end_of_its_path_if_only_one_has_it(tmp_path: Pat
 @pytest.mark.slow
 def test_the_time_of_a_citation_does_not_grow_with_the_repository(tmp_path: Path) -> None:
     def took(files: int) -> float:
-        code = CodeAt(tmp_path, ParseCache(tmp_path / "parses.db", parsing.VERSION), max_bytes=1000)
+        code = CodeAt(tmp_path)
         code._paths["HEAD"] = frozenset(
             f"src/{number}/module{number}.py" for number in range(files)
         )

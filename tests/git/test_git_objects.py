@@ -93,7 +93,6 @@ def test_the_files_of_a_commit_are_listed_below_a_folder(tree: Path) -> None:
     assert set(files) == wanted  # neither links, nor the submodule, nor the file beside
     for name in ODD:
         found = files[f"bank/{name}"]
-        assert found.size == len(name.encode())
         assert found.id == at(tree, f"v1.0:bank/{name}")
     assert files["bank/run.sh"].mode == 0o100755
     assert files["bank/-dash.md"].mode == 0o100644
@@ -103,15 +102,6 @@ def test_the_files_of_a_commit_are_listed_below_a_folder(tree: Path) -> None:
         ".gitmodules",
     }
     assert "bankrupt.md" not in list_files_at(tree, find_commit(tree, "HEAD"))
-
-
-def test_without_sizes_the_rest_is_the_same(tree: Path) -> None:
-    commit = find_commit(tree, "HEAD")
-    sized = list_files_at(tree, commit)
-    quick = list_files_at(tree, commit, sizes=False)
-    assert quick == {path: one._replace(size=-1) for path, one in sized.items()}
-    ids = [one.id for one in sized.values()]
-    assert read_sizes(tree, ids) == {one.id: one.size for one in sized.values()}
 
 
 @pytest.mark.parametrize(
@@ -170,7 +160,9 @@ def test_blobs_are_read_each_once_and_large_ones_not_at_all(
     ids = [one.id for one in files.values()]
     monkeypatch.setattr(objects, "AT_ONCE", 30)  # several calls of git
     found = list(read_blobs(tree, [*ids, *ids], 10))
-    small = {one.id for one in files.values() if one.size <= 10}
+    sizes = read_sizes(tree, ids)
+    assert sizes == {files[f"bank/{name}"].id: len(name.encode()) for name in ODD} | sizes
+    small = {object_id for object_id, size in sizes.items() if size <= 10}
     assert [one for one, _ in found] == [one for one in dict.fromkeys(ids) if one in small]
     texts = dict(found)
     for name in ODD:
@@ -208,7 +200,7 @@ def test_a_partial_clone_fetches_nothing_and_says_what_it_lacks(tree: Path, tmp_
     git(tmp_path, "clone", "-q", *options)
     partial = tmp_path / "partial"
     commit = find_commit(partial, "HEAD")
-    files = list_files_at(partial, commit, sizes=False)
+    files = list_files_at(partial, commit)
     assert files.keys() == list_files_at(tree, commit).keys()
     packs = sorted((partial / ".git/objects").rglob("*"))
     with pytest.raises(BadInput, match="partial clone") as caught:

@@ -41,7 +41,11 @@ def test_reading_an_empty_queue_makes_no_file(queue: EventQueue) -> None:
     assert queue.sessions() == queue.pending() == queue.news() == queue.unfinished() == []
     assert queue.session("s") is None
     assert queue.waiting() == {}
-    assert (queue.last_news(), queue.asked("s"), queue.summary("s")) == (0, False, "")
+    assert (queue.last_news(), queue.asked("s"), queue.summary("s")) == (
+        0,
+        False,
+        "",
+    )
     assert queue.replace_text(RemovedText("x")) == 0
     assert not queue.file.parent.exists()
 
@@ -72,7 +76,11 @@ def test_updates_a_session(queue: EventQueue) -> None:
     found = queue.session("s")
     assert found
     assert (found.ended_at, found.git, found.path) == (NOW, GIT, "sessions/b.md")
-    assert (found.redactions, found.input_tokens, queue.asked("s")) == (3, 3, True)
+    assert (found.redactions, found.input_tokens, queue.asked("s")) == (
+        3,
+        3,
+        True,
+    )
     assert queue.summary("s") == "{}"
     with pytest.raises(BadInput, match="no session 'other'"):
         queue.update("other", asked=True)

@@ -45,9 +45,9 @@ def test_a_confirmed_note_holds(bank: Bank, note: Path, project: Path, git: Git)
     found = provenance.read_note_status(bank, "n", note_view.view_note(bank, "n").verified)
     assert found.confirmed is not None
     assert found.confirmed.commit == git(project, "rev-parse", "HEAD~1").strip()
-    assert found.confirmed.date
+    assert found.confirmed.when
     assert found.stale == ()
-    assert provenance.read_note_status(bank, "n", "0" * 40).confirmed == ("0" * 40, "")
+    assert provenance.read_note_status(bank, "n", "0" * 40).confirmed == ("0" * 40, "0" * 40, 0.0)
 
 
 def test_nothing_is_known_outside_git(folder: Path) -> None:

@@ -36,7 +36,7 @@ from memory_bank.code.index.work_tree import (
     find_work_tree,
 )
 from memory_bank.code.parse import parsing
-from memory_bank.git.commits import Commit
+from memory_bank.git.commits import CommitsAt
 from memory_bank.git.repository import find_worktree, repository_cache, worktree_cache
 from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.retrievers.base import Access
@@ -53,25 +53,27 @@ LANES: tuple[Lane, ...] = ("files", "commits")
 
 
 class CodeHit(NamedTuple):
-    """A symbol, a test or a section of a document in an answer."""
+    """A hit in code: a symbol, a test or a section of a document."""
 
     lane: Lane
-    path: str
-    """Below the work tree; of a commit, its id."""
-    line: int
-    end_line: int
-    headings: tuple[str, ...]
-    """The parts of a symbol's name, a test's title, or the headings of a document."""
-    score: float
-    """The likelihood that it answers the query, 0 to 1."""
-    weak: bool
+    hit: Hit
+    """That of the engine, with its reasons."""
+    place: PassageRow
+    """The passage of its symbol, test or section, or one outside of these."""
     symbol: SymbolRow | None
     """None for a test, a document, and what is outside of symbols in a file."""
     test: IntentRow | None
-    hit: Hit
-    """The hit of the engine, with its reasons."""
-    language: str
-    """Of its file; empty for a document."""
+
+    @property
+    def path(self) -> str:
+        """Its file below the work tree; of a commit, its id."""
+        return self.hit.document.key
+
+    @property
+    def span(self) -> Span:
+        """The lines of its section, or of the passage that is in none."""
+        section = self.place.section
+        return Span(section.line, section.end_line) if self.place.ordinal >= 0 else self.place.span
 
 
 def read_code_hits(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
@@ -84,26 +86,10 @@ def read_code_hits(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple
     names = [place.section.name for place in places if place.section.name]
     symbols = {row.id: row for row in table.symbols_in("s.sym", names)} if names else {}
     tests = {row.id: row for row in table.tests_in("t.sym", names)} if names else {}
-    code_hits = []
-    for hit, place in zip(hits, places, strict=True):
-        section, path = place.section, hit.document.key
-        span = Span(section.line, section.end_line) if place.ordinal >= 0 else place.span
-        code_hits.append(
-            CodeHit(
-                lane,
-                path,
-                span.line,
-                span.end_line,
-                section.headings,
-                hit.score,
-                hit.weak,
-                symbols.get(section.name),
-                tests.get(section.name),
-                hit,
-                files[path].language if path in files else "",
-            )
-        )
-    return tuple(code_hits)
+    return tuple(
+        CodeHit(lane, hit, place, symbols.get(place.section.name), tests.get(place.section.name))
+        for hit, place in zip(hits, places, strict=True)
+    )
 
 
 def _choose_place(hit: Hit) -> PassageRow:
@@ -325,9 +311,8 @@ class Codebase:
 
     def text(self, hit: CodeHit) -> str:
         """Return the lines of a hit; empty if the file has changed."""
-        span = Span(hit.line, hit.end_line)
-        passage = self._open_lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
-        return passage or ""
+        source = self._open_lane(hit.lane).source
+        return source.text(hit.path, hit.hit.document.hash, hit.span) or ""
 
     def whole(self, hit: CodeHit) -> str:
         """Return the whole text of the document of a hit; empty if it has changed."""
@@ -345,11 +330,10 @@ class Codebase:
         """Return some lines of a document; empty if it has changed."""
         return self._open_lane("files").source.text(key, hash, span) or ""
 
-    def commit(self, name: str) -> Commit | None:
-        """Return the commit of an id, or of the start of one; None if there is none."""
+    def commits(self) -> CommitsAt | None:
+        """Return all commits up to HEAD; None if git can't say yet, or there are none."""
         with self.lock:
-            at = self._commits.read_all()
-        return at.commit(name) if at else None
+            return self._commits.read_all()
 
     def relations(self) -> Relations:
         """Return imports, calls and guards, of the current state of the table."""

@@ -88,7 +88,7 @@ _SYMBOL = (
 )
 
 _TEST = (
-    "SELECT t.id, t.sym, f.path, f.language, t.title, t.snippet, t.line, t.end_line, t.framework,"
+    "SELECT t.sym, f.path, f.language, t.title, t.snippet, t.line, t.end_line, t.framework,"
     " t.symbol, t.calls FROM tests AS t JOIN files AS f ON f.id = t.file"
 )
 
@@ -150,7 +150,6 @@ class SymbolRow(NamedTuple):
 class IntentRow(NamedTuple):
     """A test of the work tree."""
 
-    number: int
     id: str
     path: str
     language: str
@@ -209,10 +208,8 @@ class CodeDatabase(sqlite.OpenedCache):
 
     def tests_in(self, column: str, values: Sequence[int] | Sequence[str]) -> list[IntentRow]:
         """Return the tests `t` of files `f` with one of some values, by file and line."""
-        rows = self.chunked(f"{_TEST} WHERE {column} IN ({{}})", values)
-        return sorted(
-            map(_parse_test, rows), key=lambda row: (row.path, row.intent.line, row.number)
-        )
+        rows = self.chunked(f"{_TEST} WHERE {column} IN ({{}}) ORDER BY t.id", values)
+        return sorted(map(_parse_test, rows), key=lambda row: (row.path, row.intent.line))
 
     @property
     def generation(self) -> int:
@@ -392,10 +389,8 @@ def _parse_symbol(row: Sequence[Any]) -> SymbolRow:
 
 
 def _parse_test(row: Sequence[Any]) -> IntentRow:
-    number, sym, path, language, *fields, calls = row
-    return IntentRow(
-        number, sym, path, language, Intent(*fields)._replace(calls=parse_names(calls))
-    )
+    sym, path, language, *fields, calls = row
+    return IntentRow(sym, path, language, Intent(*fields)._replace(calls=parse_names(calls)))
 
 
 _PARSE_TABLES = """

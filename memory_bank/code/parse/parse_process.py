@@ -89,8 +89,8 @@ class Worker:
         self._why = ""
         self._closed = False
         try:
-            threading.Thread(target=self._watch, daemon=True, name="parse-limits").start()
-            self._ask(b"", _START_SECONDS, len(READY))
+            threading.Thread(target=self._watch_limits, daemon=True, name="parse-limits").start()
+            self._send(b"", _START_SECONDS, len(READY))
         except BaseException:
             self.end()
             raise
@@ -102,7 +102,7 @@ class Worker:
         name = language.encode()
         request = REQUEST.pack(seconds, len(name), len(data)) + name + data
         try:
-            (size,) = ANSWER.unpack(self._ask(request, _WALL_SECONDS, ANSWER.size))
+            (size,) = ANSWER.unpack(self._send(request, _WALL_SECONDS, ANSWER.size))
             parsed_file = load_file(self._read(size).decode()) if size <= MAX_ANSWER else None
         except (OSError, EOFError, ValueError):
             parsed_file = None
@@ -114,7 +114,7 @@ class Worker:
             raise StorageFailed("parsing was interrupted, as the program ends", "start it again")
         if parsed_file is None:
             self.end()
-            parsed_file = ParsedFile(language, refused=self._reason(seconds))
+            parsed_file = ParsedFile(language, refused=self._explain_end(seconds))
         return parsed_file
 
     def is_usable(self) -> bool:
@@ -134,7 +134,7 @@ class Worker:
                 if pipe is not None:
                     pipe.close()
 
-    def _ask(self, request: bytes, seconds: float, size: int) -> bytes:
+    def _send(self, request: bytes, seconds: float, size: int) -> bytes:
         """Send a request; return the start of the answer."""
         with self._guard:
             self._number += 1
@@ -152,7 +152,7 @@ class Worker:
             raise EOFError("the process that parses has ended")
         return content
 
-    def _watch(self) -> None:
+    def _watch_limits(self) -> None:
         """End the process when a file exceeds a limit, or when there is none for long."""
         number, spent, before = 0, 0.0, 0.0
         while self._process.poll() is None:
@@ -169,7 +169,7 @@ class Worker:
             if self._memory > MAX_MEMORY:
                 self._kill(number, _TOO_MUCH)
             elif spent > self._seconds:
-                self._kill(number, _too_long(self._seconds))
+                self._kill(number, _describe_time(self._seconds))
 
     def _kill(self, number: int, why: str) -> None:
         """End the process if it still works on a request."""
@@ -178,13 +178,13 @@ class Worker:
                 self._why = why
                 self._process.kill()
 
-    def _reason(self, seconds: float) -> str:
+    def _explain_end(self, seconds: float) -> str:
         """Return why the process ended."""
         code = self._process.returncode
         if self._why:
             return self._why
         if code == -getattr(signal, "SIGPROF", 0):
-            return _too_long(seconds)
+            return _describe_time(seconds)
         refused = code in {OUT_OF_MEMORY, -signal.SIGABRT} or self._memory > MAX_MEMORY / 2
         return _TOO_MUCH if refused else _CRASHED  # some grammars crash without memory
 
@@ -199,13 +199,13 @@ class _SharedWorker:
 def parse(data: bytes, language: str) -> ParsedFile:
     """Return what is in a file, or why it is refused; raise StorageFailed if no process starts."""
     with _SharedWorker.lock:
-        parsed_file = _ready_worker().parse(data, language)
+        parsed_file = _open_worker().parse(data, language)
         if parsed_file.refused == _CRASHED:  # by this file, or by something else
-            parsed_file = _ready_worker().parse(data, language)
+            parsed_file = _open_worker().parse(data, language)
     return parsed_file
 
 
-def _ready_worker() -> Worker:
+def _open_worker() -> Worker:
     """Return a process that can be used."""
     if _SharedWorker.worker is not None and _SharedWorker.worker.is_usable():
         return _SharedWorker.worker
@@ -223,7 +223,7 @@ def _ready_worker() -> Worker:
     return _SharedWorker.worker
 
 
-def _too_long(seconds: float) -> str:
+def _describe_time(seconds: float) -> str:
     return f"it takes longer than {seconds:.2g} seconds to parse"
 
 

@@ -101,12 +101,12 @@ def find_definition(match: Match, node: Node, rules: Rules) -> Definition | None
         return None
     if types := captures.get("of"):
         name = f"{text_of(types[0])}.{name}"
-    body = captures["body"][0] if "body" in captures else _body_of(node)
+    body = captures["body"][0] if "body" in captures else _find_body(node)
     end = _end_of_module(node) if kind == "module" and body is None else node.end_byte
-    return Definition(name, kind, _whole_declaration(node, rules), body, end, match.name.start_byte)
+    return Definition(name, kind, _find_declaration(node, rules), body, end, match.name.start_byte)
 
 
-def _body_of(node: Node) -> Node | None:
+def _find_body(node: Node) -> Node | None:
     """Return the body of a definition, or of the function that a variable is."""
     for inner in (node, node.child_by_field_name("value"), node.child_by_field_name("right")):
         body = inner.child_by_field_name("body") if inner is not None else None
@@ -115,7 +115,7 @@ def _body_of(node: Node) -> Node | None:
     return None
 
 
-def _whole_declaration(node: Node, rules: Rules) -> Node:
+def _find_declaration(node: Node, rules: Rules) -> Node:
     """Return the declaration around a definition if it declares nothing else."""
     around = node.parent
     is_alone = around is not None and around.type in rules.alone and around.named_child_count == 1

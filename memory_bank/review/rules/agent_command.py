@@ -12,7 +12,7 @@ from memory_bank.notes import characters, names
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.rules.base import at, note_rule
 
-_FIX_AGENT_COMMAND = "write it in a block of code if the note quotes it"
+_QUOTE_IT = "write it in a block of code if the note quotes it"
 
 _NAMED = {
     "{STOP}": "(?:ignore|disregard|forget|override|overwrite|bypass"
@@ -175,27 +175,27 @@ for _start, _command in (
 def agent_command(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield such words outside code; invisible and look-alike characters don't hide them."""
     text, offsets = note.text, range(len(note.text) + 1)
-    for start, end in _merge_offsets(text, offsets):
-        yield from _place(note, start, end)
+    for start, end in _list_spans(text, offsets):
+        yield from _yield_command(note, start, end)
     if text.isascii():
         return
     plain, places = characters.remove_invisible(names.to_latin(text))
     if plain != text:
-        starts = {start for start, _ in _merge_offsets(text, offsets)}
-        for start, end in _merge_offsets(plain, places):
+        starts = {start for start, _ in _list_spans(text, offsets)}
+        for start, end in _list_spans(plain, places):
             if start not in starts:
-                yield from _place(note, start, end)
+                yield from _yield_command(note, start, end)
 
 
-def _merge_offsets(text: str, offsets: range | list[int]) -> list[tuple[int, int]]:
+def _list_spans(text: str, offsets: range | list[int]) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    for start, end in sorted(_matches(text)):
+    for start, end in sorted(_yield_matches(text)):
         if not spans or offsets[start] >= spans[-1][1]:
             spans.append((offsets[start], offsets[end]))
     return spans
 
 
-def _matches(text: str) -> Iterator[tuple[int, int]]:
+def _yield_matches(text: str) -> Iterator[tuple[int, int]]:
     """Yield where patterns match: they are tried only where a text has one of their starts."""
     lower = text.replace("İ", "I").lower()  # the one letter that becomes longer
     for start, commands in _COMMANDS.items():
@@ -207,12 +207,10 @@ def _matches(text: str) -> Iterator[tuple[int, int]]:
             place = lower.find(start, place + len(start))
 
 
-def _place(note: NoteText, start: int, end: int) -> Iterator[Finding]:
+def _yield_command(note: NoteText, start: int, end: int) -> Iterator[Finding]:
     if start >= note.body_start and not note.in_code(start):
         words = " ".join(note.text[start:end].split())
-        yield at(note, start, end, f"commands an agent: {words!r}", _FIX_AGENT_COMMAND)._replace(
-            words=words
-        )
+        yield at(note, start, end, f"commands an agent: {words!r}", _QUOTE_IT, words=words)
 
 
 _MARKS = lazy_pattern(
@@ -236,8 +234,6 @@ _TO_AGENT = lazy_pattern(
     r"\b(?:you (?:are|must|will|should)|ignore|instructions?)\b", re.IGNORECASE
 )
 
-_FIX_TOOL_CALL = "write it in a block of code if the note quotes it"
-
 
 @note_rule("warning", "a text looks like a tool call or an agent's turn")
 def tool_call(note: NoteText, _: Settings) -> Iterator[Finding]:
@@ -249,7 +245,7 @@ def tool_call(note: NoteText, _: Settings) -> Iterator[Finding]:
     start = note.body_start
     for mark in _MARKS.finditer(note.text, start):
         if not note.in_code(mark.start()):
-            yield _call_place(note, *mark.span(), f"looks like a tool call: {mark[0][:80]!r}")
+            yield _look_alike(note, *mark.span(), f"looks like a tool call: {mark[0][:80]!r}")
     turns = [
         match for match in _TURN.finditer(note.text, start) if not note.in_code(match.start(1))
     ]
@@ -259,8 +255,8 @@ def tool_call(note: NoteText, _: Settings) -> Iterator[Finding]:
         alone = role not in {"assistant", "human"} and not (roles & {"assistant", "human"} - {role})
         if not alone or _TO_AGENT.search(match[2]):
             message = f"looks like a turn of a conversation: {match[0].strip()[:80]!r}"
-            yield _call_place(note, match.start(1), match.end(), message)
+            yield _look_alike(note, match.start(1), match.end(), message)
 
 
-def _call_place(note: NoteText, start: int, end: int, message: str) -> Finding:
-    return at(note, start, end, message, _FIX_TOOL_CALL)._replace(words=note.text[start:end])
+def _look_alike(note: NoteText, start: int, end: int, message: str) -> Finding:
+    return at(note, start, end, message, _QUOTE_IT, words=note.text[start:end])

@@ -51,18 +51,28 @@ def problem(
     message: str,
     fix: str | None = None,
     *,
+    severity: Severity = "info",
     words: str | None = None,
     edits: tuple[Edit, ...] | None = None,
 ) -> Finding:
     """Return what a rule found in a file of the bank; the run of rules names the rule."""
-    return Finding("", "info", path, line, message, fix, words=words, edits=edits)
+    return Finding("", severity, path, line, message, fix, words=words, edits=edits)
 
 
-def at(note: NoteText, start: int, end: int, message: str, fix: str | None = None) -> Finding:
+def at(
+    note: NoteText,
+    start: int,
+    end: int,
+    message: str,
+    fix: str | None = None,
+    *,
+    words: str | None = None,
+    edits: tuple[Edit, ...] | None = None,
+) -> Finding:
     """Return what was found between two offsets of a note's text."""
     line, column = note.place(start)
     end_line, end_column = note.place(end)
-    finding = problem(note.path, line, message, fix)
+    finding = problem(note.path, line, message, fix, words=words, edits=edits)
     return finding._replace(column=column, end_line=end_line, end_column=end_column)
 
 

@@ -38,12 +38,12 @@ from memory_bank.trust.stale import find_moved_citations
 @bank_rule("warning", "a link leads to a missing heading or block")
 def broken_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the broken links."""
-    for row, text in bank.once(broken):
+    for row, text in bank.once(yield_broken):
         if not row.ambiguous:
             yield problem(row.source_key, row.line, text)
 
 
-def broken(bank: RuleContext) -> Iterator[tuple[Link, str]]:
+def yield_broken(bank: RuleContext) -> Iterator[tuple[Link, str]]:
     """Yield the broken and the ambiguous links, each with its problem."""
     rows = bank.once(read_links)
     for row, message in zip(rows, find_problems(bank.manifest, rows), strict=True):
@@ -64,7 +64,7 @@ _FIX_AMBIGUOUS_LINK = "write the path of the note that is meant"
 @bank_rule("warning", "a link may mean several notes")
 def ambiguous_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the ambiguous links, each with the notes that it may mean."""
-    for row, text in bank.once(broken):
+    for row, text in bank.once(yield_broken):
         if row.ambiguous:
             yield problem(row.source_key, row.line, text, _FIX_AMBIGUOUS_LINK)
 
@@ -93,8 +93,10 @@ def missing_file_ref(bank: RuleContext) -> Iterator[Finding]:
     """Yield the references to missing files, with the new name if git moved the file."""
     if not bank.layout.prefix:
         return  # a bank without a project: the location of its files is unknown
-    missing = list(_missing(bank))
-    fixes = {(citation.path, citation.target): citation.fix for citation in bank.once(_moved_code)}
+    missing = list(_yield_missing(bank))
+    fixes = {
+        (citation.path, citation.target): citation.fix for citation in bank.once(_yield_moved_code)
+    }
     moved = bank.moved({row.file for row in missing}, bank.layout.project)
     for row in missing:
         file = moved.get(row.file)
@@ -102,9 +104,10 @@ def missing_file_ref(bank: RuleContext) -> Iterator[Finding]:
             f"{file}{row.written[len(row.written_file) :]}" if file else None
         )
         text = "which git moved" if new else "which does not exist"
-        line = _line(bank.text(row.note) or "", row.written)
-        place = problem(row.note, line, f"file_refs names {row.written}, {text}", new)
-        yield place._replace(edits=_target_edits(bank, row.note, 1, row.written, new))
+        line = _find_line(bank.text(row.note) or "", row.written)
+        message = f"file_refs names {row.written}, {text}"
+        edits = _edit_citation(bank, row.note, 1, row.written, new)
+        yield problem(row.note, line, message, new, edits=edits)
 
 
 MOVED_CODE = "moved-code"
@@ -114,18 +117,18 @@ MOVED_CODE = "moved-code"
 @bank_rule("warning", "a link names code that was moved or renamed", fixes=True)
 def moved_code(bank: RuleContext) -> Iterator[Finding]:
     """Yield the citations of code that is in another place, with that."""
-    missing = {(row.note, row.written) for row in bank.once(_missing)}
-    for citation in bank.once(_moved_code):
+    missing = {(row.note, row.written) for row in bank.once(_yield_missing)}
+    for citation in bank.once(_yield_moved_code):
         line, note = citation.line, bank.note(citation.path)
         above = note is not None and line <= note.text.count("\n", 0, note.body_start)
         if above and (citation.path, citation.target) in missing:
             continue  # a missing-file-ref
         text = f"names {citation.target}, which was {citation.state}"
-        edits = _target_edits(bank, citation.path, citation.line, citation.target, citation.fix)
+        edits = _edit_citation(bank, citation.path, citation.line, citation.target, citation.fix)
         yield problem(citation.path, line, text, citation.fix, words=citation.target, edits=edits)
 
 
-def _moved_code(bank: RuleContext) -> Iterator[Citation]:
+def _yield_moved_code(bank: RuleContext) -> Iterator[Citation]:
     """Yield the citations of code that is in another place, or has another name, in the work tree.
 
     At a revision there are none: a review lists what a change does to citations.
@@ -144,7 +147,7 @@ def _moved_code(bank: RuleContext) -> Iterator[Citation]:
         )
 
 
-def _target_edits(
+def _edit_citation(
     bank: RuleContext, path: str, line: int, written: str, new: str | None
 ) -> tuple[Edit, ...] | None:
     """Return the change of a citation, if it is written once, and needs no quotes."""
@@ -157,7 +160,7 @@ def _target_edits(
     return (Edit(places[0][0], written, new),)
 
 
-def _missing(bank: RuleContext) -> Iterator[_Missing]:
+def _yield_missing(bank: RuleContext) -> Iterator[_Missing]:
     exists: dict[str, bool] = {}
     for path, references in document_rows.yield_data(bank.manifest, "file_refs"):
         for written in references:
@@ -180,7 +183,7 @@ def _exists(bank: RuleContext, file: str) -> bool:
     return any(map(bank.layout.project_has, places))
 
 
-def _line(text: str, written: str) -> int:
+def _find_line(text: str, written: str) -> int:
     """Return the line of a reference in the front matter."""
     parts = front_matter.split(text)
     lines = BREAK.split(parts.opening + parts.block)
@@ -193,14 +196,14 @@ _REFERENCE = "reference"
 @bank_rule("warning", "a link leads to a note's former name", fixes=True)
 def moved_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that were the name of a note before git moved it."""
-    for row, old, new in bank.once(_yield_moved):
+    for row, old, new in bank.once(_yield_moved_links):
         text = f"leads to {old}, which git moved to {new}"
-        target = written_target(bank, row, new)
-        place = problem(row.source_key, row.line, text, target)
-        yield place._replace(words=row.target, edits=_edits(bank, row, target))
+        target = write_target(bank, row, new)
+        edits = _edit_link(bank, row, target)
+        yield problem(row.source_key, row.line, text, target, words=row.target, edits=edits)
 
 
-def _yield_moved(bank: RuleContext) -> Iterator[tuple[Link, str, str]]:
+def _yield_moved_links(bank: RuleContext) -> Iterator[tuple[Link, str, str]]:
     """Yield the links to former names, each with the former path and the new one."""
     prefix = bank.layout.prefix
     ghosts = [
@@ -210,7 +213,7 @@ def _yield_moved(bank: RuleContext) -> Iterator[tuple[Link, str, str]]:
     ]
     if not ghosts:
         return
-    former = _former(bank, {name for _, name in ghosts})
+    former = _find_former_paths(bank, {name for _, name in ghosts})
     moved = bank.moved_notes(set(former.values()))
     for row, name in ghosts:
         old = former.get(name, "")
@@ -218,7 +221,7 @@ def _yield_moved(bank: RuleContext) -> Iterator[tuple[Link, str, str]]:
             yield row, old, new
 
 
-def _edits(bank: RuleContext, row: Link, target: str) -> tuple[Edit, ...] | None:
+def _edit_link(bank: RuleContext, row: Link, target: str) -> tuple[Edit, ...] | None:
     """Return the changes that give a link its new target; None if it can't have that."""
     note = bank.note(row.source_key)
     if note is None:
@@ -235,7 +238,7 @@ def _edits(bank: RuleContext, row: Link, target: str) -> tuple[Edit, ...] | None
     return tuple(Edit(at, note.text[at:end], new) for (at, end), new in link_edits.items()) or None
 
 
-def _former(bank: RuleContext, names: set[str]) -> dict[str, str]:
+def _find_former_paths(bank: RuleContext, names: set[str]) -> dict[str, str]:
     """Map names to the former paths of the notes that had them, if only one had."""
     present = set(bank.files)
     paths_by_name: dict[str, dict[int, set[str]]] = {}
@@ -248,7 +251,7 @@ def _former(bank: RuleContext, names: set[str]) -> dict[str, str]:
     return {name: next(iter(paths)) for name, paths in best.items() if len(paths) == 1}
 
 
-def written_target(bank: RuleContext, row: Link, new: str) -> str:
+def write_target(bank: RuleContext, row: Link, new: str) -> str:
     """Return a link's new target."""
     if row.kind in RELATIVE_KINDS:
         here = posixpath.dirname(bank.roots.place(row.source_key))
@@ -269,20 +272,20 @@ _MOST = 5_000
 @bank_rule("warning", "a link's target is nearly the name of a note")
 def mistyped_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that nearly have the name of a note, with that name."""
-    ghosts = {row: name for row in bank.once(read_links) if (name := _name(bank, row))}
-    for row, _, _ in bank.once(_yield_moved):
+    ghosts = {row: name for row in bank.once(read_links) if (name := _find_name(bank, row))}
+    for row, _, _ in bank.once(_yield_moved_links):
         ghosts.pop(row, None)  # git tells the new name of these
-    near = _near(bank, set(ghosts.values())) if ghosts else {}
+    near = _find_near_notes(bank, set(ghosts.values())) if ghosts else {}
     for row, name in ghosts.items():
         paths = sorted(near.get(name, set()) - {row.source_key})
         if not paths:
             continue
         text = f"leads to no note{did_you_mean(paths)}"
-        target = written_target(bank, row, paths[0]) if len(paths) == 1 else None
+        target = write_target(bank, row, paths[0]) if len(paths) == 1 else None
         yield problem(row.source_key, row.line, f"{row.target!r} {text}", target, words=row.target)
 
 
-def _name(bank: RuleContext, row: Link) -> str:
+def _find_name(bank: RuleContext, row: Link) -> str:
     """Return the name of the note that a link may mean; empty if it leads to something else."""
     ambiguous = not row.ghost or row.ambiguous or row.kind == "reference" or ":" in row.ghost
     if ambiguous or any(map(bank.layout.project_has, row.files(bank.roots.place(row.source_key)))):
@@ -290,7 +293,7 @@ def _name(bank: RuleContext, row: Link) -> str:
     return lookup_key(row.ghost.removeprefix(bank.layout.prefix))
 
 
-def _near(bank: RuleContext, ghost_names: set[str]) -> dict[str, set[str]]:
+def _find_near_notes(bank: RuleContext, ghost_names: set[str]) -> dict[str, set[str]]:
     """Map names to the paths of the notes whose names are that near."""
     reduced: dict[str, set[str]] = {}
     for name in islice(filter(_fits, sorted(ghost_names)), _MOST):

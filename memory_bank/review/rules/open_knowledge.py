@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.findings import Finding, Severity
 from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import to_datetime
 from memory_bank.notes import okf as bundle_format
@@ -38,41 +38,35 @@ def okf(bank: RuleContext) -> Iterator[Finding]:
         if inside and not bank.roots.is_private(path) and (note := bank.note(path)):
             place = bank.roots.of(path).folder
             is_skipped = bundle is not None and bundle_format.skips_untyped(place, bundle)
-            for finding in _find_required(note):
-                yield finding._replace(severity="info") if is_skipped else finding
-            yield from _find_recommended(note)
+            for finding in _yield_required(note):
+                yield finding._replace(severity="info" if is_skipped else "error")
+            yield from _yield_recommended(note)
     for root in bank.roots.all():
         for path in bank.wanted(root.reserved):
             if note := bank.note(path):
                 is_root = path in {bundle_format.index_of(folder) for folder in root.bundles}
-                yield from _find_reserved(note, is_root=is_root)
+                yield from _yield_reserved(note, is_root=is_root)
 
 
-def _find_required(note: NoteText) -> Iterator[Finding]:
+def _yield_required(note: NoteText) -> Iterator[Finding]:
     """Yield what makes a file no concept."""
     kind = note.keys.get("type")
     if not note.head:
-        yield problem(note.path, 1, "a concept has front matter", "add it, with a type")._replace(
-            severity="error"
-        )
+        yield problem(note.path, 1, "a concept has front matter", "add it, with a type")
     elif note.faults and not note.keys:
-        yield problem(note.path, 1, "the front matter can't be read", "write YAML")._replace(
-            severity="error"
-        )
+        yield problem(note.path, 1, "the front matter can't be read", "write YAML")
     elif not isinstance(kind, str) or not kind.strip():
-        line = note.key_line("type")
-        yield problem(note.path, line, "`type` must be a text", "add type: …")._replace(
-            severity="error"
-        )
+        yield problem(note.path, note.key_line("type"), "`type` must be a text", "add type: …")
 
 
-def _find_reserved(note: NoteText, *, is_root: bool) -> Iterator[Finding]:
+def _yield_reserved(note: NoteText, *, is_root: bool) -> Iterator[Finding]:
     """Yield what a list or a log must not have."""
     is_log = note.path.endswith("log.md")
     if note.head and not (is_root and "okf_version" in note.keys):
-        finding = problem(note.path, 1, "lists and logs have no front matter", "remove it")
+        message = "lists and logs have no front matter"
         # the specification's own bundle has a log with some
-        yield finding if is_log else finding._replace(severity="error")
+        severity: Severity = "info" if is_log else "error"
+        yield problem(note.path, 1, message, "remove it", severity=severity)
     if not is_log:
         return
     last = ""
@@ -82,16 +76,24 @@ def _find_reserved(note: NoteText, *, is_root: bool) -> Iterator[Finding]:
         day = line[3:].strip()[:_DAY]
         if not _DAY_HEADING.fullmatch(line) or to_datetime(day) is None:
             yield problem(
-                note.path, number, "a heading of a log is a day", "write ## YYYY-MM-DD"
-            )._replace(severity="error")
+                note.path,
+                number,
+                "a heading of a log is a day",
+                "write ## YYYY-MM-DD",
+                severity="error",
+            )
         elif last and day > last:
             yield problem(
-                note.path, number, "the days of a log begin with the newest", "sort them"
-            )._replace(severity="error")
+                note.path,
+                number,
+                "the days of a log begin with the newest",
+                "sort them",
+                severity="error",
+            )
         last = day
 
 
-def _find_recommended(note: NoteText) -> Iterator[Finding]:
+def _yield_recommended(note: NoteText) -> Iterator[Finding]:
     """Yield what a concept should have, or should write otherwise."""
     keys = note.keys
     if not keys:
@@ -110,17 +112,17 @@ def _find_recommended(note: NoteText) -> Iterator[Finding]:
         yield _remark(note, "status", f"{str(status)[:40]!r} is no status of the format")
     if (value := keys.get("stale_after")) is not None and not _is_instant(value):
         yield _remark(note, "stale_after", "is no moment with an offset")
-    yield from _actors(note)
-    yield from _sources(note)
-    yield from _windows(note)
+    yield from _yield_actors(note)
+    yield from _yield_sources(note)
+    yield from _yield_windows(note)
     if note.keys.get("type") == "Attested Computation":
-        yield from _computation(note)
+        yield from _yield_computation(note)
 
 
-def _actors(note: NoteText) -> Iterator[Finding]:
+def _yield_actors(note: NoteText) -> Iterator[Finding]:
     """Yield who wrote or reviewed a concept, where that is not as the format says it."""
     for key in ("generated", "verified"):
-        for event in _items(note.keys.get(key)):
+        for event in _list_items(note.keys.get(key)):
             if not isinstance(event, Mapping) or not event.get("by"):
                 yield _remark(note, key, "has no `by`")
             elif not _ACTOR.fullmatch(str(event["by"])):
@@ -129,10 +131,10 @@ def _actors(note: NoteText) -> Iterator[Finding]:
                 yield _remark(note, key, "`at` is no moment with an offset")
 
 
-def _sources(note: NoteText) -> Iterator[Finding]:
+def _yield_sources(note: NoteText) -> Iterator[Finding]:
     """Yield sources without a resource, and footnotes that name no source."""
     ids = set[str]()
-    for source in _items(note.keys.get("sources")):
+    for source in _list_items(note.keys.get("sources")):
         if not isinstance(source, Mapping) or not source.get("resource"):
             yield _remark(note, "sources", "an entry has no `resource`")
             continue
@@ -156,9 +158,9 @@ def _sources(note: NoteText) -> Iterator[Finding]:
             )
 
 
-def _windows(note: NoteText) -> Iterator[Finding]:
+def _yield_windows(note: NoteText) -> Iterator[Finding]:
     """Yield times of use that lack a start or an end."""
-    sources = [item for item in _items(note.keys.get("sources")) if isinstance(item, Mapping)]
+    sources = [item for item in _list_items(note.keys.get("sources")) if isinstance(item, Mapping)]
     for holder, key in ((note.keys, "usage_window"), *((item, "sources") for item in sources)):
         window = holder.get("usage_window")
         ends = (
@@ -168,11 +170,11 @@ def _windows(note: NoteText) -> Iterator[Finding]:
             yield _remark(note, key, "a window of use has `from` and `to` with an offset")
 
 
-def _computation(note: NoteText) -> Iterator[Finding]:
+def _yield_computation(note: NoteText) -> Iterator[Finding]:
     """Yield what a computation lacks to be run."""
     if not note.keys.get("runtime"):
         yield _remark(note, "type", "a computation has a `runtime`")
-    for item in _items(note.keys.get("parameters")):
+    for item in _list_items(note.keys.get("parameters")):
         if not isinstance(item, Mapping) or not (item.get("name") and item.get("type")):
             yield _remark(note, "parameters", "a parameter has a `name` and a `type`")
     for key in ("executor", "attester"):
@@ -185,7 +187,7 @@ def _remark(note: NoteText, key: str, message: str) -> Finding:
     return problem(note.path, note.key_line(key), f"{key}: {message}")
 
 
-def _items(value: object) -> list[object]:
+def _list_items(value: object) -> list[object]:
     return [] if value is None else value if isinstance(value, list) else [value]
 
 

@@ -34,7 +34,8 @@ from memory_bank.search.manifest import document_rows
 def same_content(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note with the content of an older one; private and tracked notes are separate."""
     groups = [
-        [note for note in group if note.content != content_hash("")] for group in _groups(bank)
+        [note for note in group if note.content != content_hash("")]
+        for group in _yield_groups(bank)
     ]
     shared = _list_shared(bank, [note.path for group in groups for note in group])
     for group in groups:
@@ -42,11 +43,11 @@ def same_content(bank: RuleContext) -> Iterator[Finding]:
             alike = [note.path for note in group if (note.path in shared) == side]
             for path in alike[1:]:
                 fix = f"merge it into {alike[0]}, which is older"
-                place = problem(path, 1, f"has the same content as {alike[0]}", fix)
-                yield place._replace(merge_into=alike[0])
+                finding = problem(path, 1, f"has the same content as {alike[0]}", fix)
+                yield finding._replace(merge_into=alike[0])
 
 
-def _groups(bank: RuleContext) -> Iterator[Sequence[NoteRow]]:
+def _yield_groups(bank: RuleContext) -> Iterator[Sequence[NoteRow]]:
     """Yield the groups of the bank's own notes with the same content, the oldest first."""
     for group in document_rows.sharing_content(bank.manifest):
         yield [open_index.note_of(row) for row in group if not bank.is_included(row.key)]
@@ -171,10 +172,10 @@ def twin_name(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note whose path, or a folder of it, has such a twin."""
     written: dict[str, set[str]] = {}
     for path in bank.files:
-        for part in _parts(path):
+        for part in _yield_parts(path):
             written.setdefault(fold_path(part), set()).add(part)
     for path in bank.wanted(bank.files):
-        for part in _parts(path):
+        for part in _yield_parts(path):
             if twins := sorted(written[fold_path(part)] - {part}):
                 text = "" if part == path else f"the folder {part} of "
                 form = ", in another Unicode form," if _differs_in_form(part, twins[0]) else ""
@@ -188,7 +189,7 @@ def _differs_in_form(text: str, other: str) -> bool:
     return normalize("NFC", text) == normalize("NFC", other)
 
 
-def _parts(path: str) -> Iterator[str]:
+def _yield_parts(path: str) -> Iterator[str]:
     """Yield the folders of a path, then the path itself."""
     names = path.split("/")
     for number in range(1, len(names) + 1):
@@ -221,7 +222,7 @@ def bad_union_merge(note: NoteText, _: Settings) -> Iterator[Finding]:
     first = len(BREAK.split(note.text[: note.body_start]))
     lines = BREAK.sub("\n", note.parts.body).split("\n")
     inside = mark_code(lines)
-    yield from _second_head(note, lines, inside, first)
+    yield from _yield_second_head(note, lines, inside, first)
     yield from _yield_repeated(note, lines, inside, first)
 
 
@@ -236,7 +237,7 @@ def _yield_repeated_keys(note: NoteText) -> Iterator[Finding]:
             matches[match[1]] = number
 
 
-def _second_head(
+def _yield_second_head(
     note: NoteText, lines: list[str], inside: list[bool], first: int
 ) -> Iterator[Finding]:
     """Yield front matter with an id in the body: of two notes that were put together."""

@@ -26,8 +26,10 @@ def bidi_control(note: NoteText, _: Settings) -> Iterator[Finding]:
     for unseen in direction_controls(note.text):
         message = f"{unseen.named} changes the order in which text appears"
         edit = Edit(unseen.start, note.text[unseen.start : unseen.end], "")
-        yield at(note, unseen.start, unseen.end, message, "remove it")._replace(edits=(edit,))
+        yield at(note, unseen.start, unseen.end, message, "remove it", edits=(edit,))
 
+
+_WRITE_AS_TEXT = "write it as text, or remove it"
 
 _TAG = lazy_pattern(r"<[a-z][^<>]*", re.IGNORECASE)
 
@@ -60,17 +62,17 @@ def hidden_text(note: NoteText, _: Settings) -> Iterator[Finding]:
             match = _STYLE.search(tag[0])
             if match and not note.in_code(tag.start()):
                 first, last = (tag.start() + place for place in match.span())
-                yield _place(note, first, last)
+                yield _report_hidden(note, first, last)
     if "\\" in note.text:
         for formula in _FORMULA.finditer(note.text, start):
             if not note.in_code(formula.start()):
-                yield _place(note, *formula.span())
+                yield _report_hidden(note, *formula.span())
 
 
-def _place(note: NoteText, start: int, end: int) -> Finding:
+def _report_hidden(note: NoteText, start: int, end: int) -> Finding:
     words = note.text[start:end].strip()
     message = f"text is not seen when rendered: {words[:80]!r}"
-    return at(note, start, end, message, "write it as text, or remove it")._replace(words=words)
+    return at(note, start, end, message, _WRITE_AS_TEXT, words=words)
 
 
 @note_rule("warning", "a text has invisible characters", fixes=True)
@@ -79,12 +81,10 @@ def invisible_character(note: NoteText, _: Settings) -> Iterator[Finding]:
     if note.text.isascii() and note.text.isprintable():
         return
     for unseen in find_invisible(note.text):
-        place = at(note, unseen.start, unseen.end, f"{unseen.named} can't be seen")
-        if unseen.removable:
-            old = note.text[unseen.start : unseen.end]
-            edit = Edit(unseen.start, old, " " * old.count(" "))
-            place = place._replace(fix="remove it", edits=(edit,))
-        yield place
+        message, old = f"{unseen.named} can't be seen", note.text[unseen.start : unseen.end]
+        edit = Edit(unseen.start, old, " " * old.count(" "))
+        how = ("remove it", (edit,)) if unseen.removable else (None, None)
+        yield at(note, unseen.start, unseen.end, message, how[0], edits=how[1])
 
 
 _TARGET = lazy_pattern(
@@ -115,17 +115,17 @@ def mixed_script(note: NoteText, _: Settings) -> Iterator[Finding]:
         )
     if note.text.isascii():
         return
-    for start, target in _targets(note):
+    for start, target in _yield_targets(note):
         if words := find_deceptive(target):
             message = f"the target has {_name_letters(words)}"
-            place = at(note, start, start + len(target), message, _suggest_letters(target, words))
-            yield place._replace(words=target)
+            fix = _suggest_letters(target, words)
+            yield at(note, start, start + len(target), message, fix, words=target)
 
 
-def _targets(note: NoteText) -> Iterator[tuple[int, str]]:
+def _yield_targets(note: NoteText) -> Iterator[tuple[int, str]]:
     """Yield the targets that are written in a note, with their offsets."""
     head = len(note.parts.opening)
-    for match in _references(note.head):
+    for match in _yield_references(note.head):
         if not match[0].isascii():
             yield head + match.start(), match[0]
     for match in _TARGET.finditer(note.text, note.body_start):
@@ -134,7 +134,7 @@ def _targets(note: NoteText) -> Iterator[tuple[int, str]]:
             yield match.start(number), match[number]
 
 
-def _references(head: str) -> Iterator[re.Match[str]]:
+def _yield_references(head: str) -> Iterator[re.Match[str]]:
     """Yield the paths and the names of files in front matter."""
     for path in _PATH.finditer(head):
         if "/" in path[0][1:-1]:
@@ -185,8 +185,8 @@ def data_uri(note: NoteText, _: Settings) -> Iterator[Finding]:
     for match in _DATA.finditer(note.text, note.body_start):
         if not note.in_code(match.start()):
             kind = match[0][:-1]
-            place = at(note, *match.span(), f"content inside an address: {kind}", "link to a file")
-            yield place._replace(words=kind)
+            message = f"content inside an address: {kind}"
+            yield at(note, *match.span(), message, "link to a file", words=kind)
 
 
 _END = "-->"
@@ -222,14 +222,13 @@ def html_comment(note: NoteText, _: Settings) -> Iterator[Finding]:
         if note.in_code(start):
             end = start + 4
         elif words and not _TOOLS.fullmatch(words):
-            yield _find_at(note, start, end, words)
+            yield _report_comment(note, start, end, words)
         start = end
     for match in _DEFINITION.finditer(text, note.body_start):
         if not note.in_code(match.start()):
-            yield _find_at(note, *match.span(), match[1])
+            yield _report_comment(note, *match.span(), match[1])
 
 
-def _find_at(note: NoteText, start: int, end: int, words: str) -> Finding:
-    fix = "write it as text, or remove it"
-    place = at(note, start, end, f"a comment is not seen when rendered: {words[:80]!r}", fix)
-    return place._replace(words=words[:500])
+def _report_comment(note: NoteText, start: int, end: int, words: str) -> Finding:
+    message = f"a comment is not seen when rendered: {words[:80]!r}"
+    return at(note, start, end, message, _WRITE_AS_TEXT, words=words[:500])
