@@ -9,7 +9,7 @@ their own. Each command starts an installed `memory-bank` and does nothing where
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -77,16 +77,6 @@ def plan_bundle(bank: Bank, *, remove: bool = False) -> list[FileEdit]:
     for name, parts in _SETTINGS.items():
         edits += _edit_program_files(bank, name, parts, remove=remove)
     return edits
-
-
-def write_files(edits: Iterable[FileEdit]) -> None:
-    """Make the changes; raise Conflict for a file that changed meanwhile, StorageFailed."""
-    for file_edit in edits:
-        if not file_edit.changed:
-            continue
-        file_edit.write()
-        if file_edit.after is None:
-            program_files.remove_empty(file_edit.file.parent)
 
 
 def is_there(project: Path) -> bool:
@@ -183,8 +173,8 @@ def _bundle(
         raise call.usage_error("give --check or --remove, not both")
     with call.open() as bank:
         edits = plan_bundle(bank, remove=remove)
-        if not check:
-            write_files(edits)
+        for file_edit in edits if not check else ():
+            file_edit.write()
         project = bank.layout.project
         paths = [file_edit.file.relative_to(project).as_posix() for file_edit in edits]
         ignored = [] if remove else _list_ignored(project, paths)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import client_files, clients
 from memory_bank.agents.client_files import Program, find_bundle_file
-from memory_bank.agents.setup_commands import join_steps, list_parts, plan_change
+from memory_bank.agents.setup_commands import PARTS, join_steps, list_parts, plan_change
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.language import multilingual_hint
@@ -86,7 +86,7 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
 
 
 def _find_agent(name: str, project: Path | None) -> FoundAgent | None:
-    files = {part: client_files.user_file(program) for part, program in _programs(name)}
+    files = {part: client_files.user_file(program) for part, program in _programs(name).items()}
     untracked = [
         str(file) for part, file in files.items() if not find_bundle_file(name, part, project)
     ]
@@ -99,14 +99,13 @@ def _find_agent(name: str, project: Path | None) -> FoundAgent | None:
 
 
 def _title(name: str) -> str:
-    return next(program.title for _, program in _programs(name))
+    return next(program.title for program in _programs(name).values())
 
 
-def _programs(name: str) -> Iterator[tuple[str, Program]]:
-    """Yield the parts of a client that can be set up, with how."""
-    for part in (clients.HOOKS, clients.SERVERS):
-        if name in clients.names(part):
-            yield part, client_files.set_up_of(name, part)
+def _programs(name: str) -> dict[str, Program]:
+    """Return how the parts of a client are set up that it has."""
+    parts = (PARTS[part] for part in list_parts(name))
+    return {part: client_files.set_up_of(name, part) for part in parts}
 
 
 _REMEMBER = 'remember "what should be known later"'

@@ -216,9 +216,9 @@ def read_first(file: Path, most: int = 40) -> Iterator[Payload]:
             yield line
 
 
-def list_items(line: Payload, name: str) -> list[Payload]:
-    """Return those items of a list that have fields."""
-    parts = line.get(name)
+def list_parts(message: Payload) -> list[Payload]:
+    """Return those parts of a message's content that have fields."""
+    parts = message.get("content")
     return [item for item in parts if isinstance(item, dict)] if isinstance(parts, list) else []
 
 

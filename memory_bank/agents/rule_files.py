@@ -188,8 +188,6 @@ def write_files(rule_files: RuleFiles, *, edited: bool = False) -> None:
         )
     for file_edit in rule_files.edits:
         file_edit.write()
-        if file_edit.after is None:
-            program_files.remove_empty(file_edit.file.parent)
 
 
 def _pointers(project: Path, *, add: bool) -> Iterator[FileEdit]:

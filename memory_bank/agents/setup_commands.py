@@ -296,10 +296,7 @@ def _make(call: Call, change: ClientChange, *, yes: bool) -> bool:
         if not call.confirm(f"Change {show_place(change.file)}?"):
             call.remark("nothing was changed")
             return False
-    change.write()
-    if change.after is None:
-        home = os.environ.get(change.client.home or "-", "")
-        program_files.remove_empty(change.file.parent, Path.home(), Path(home))
+    change.write(Path.home(), Path(os.environ.get(change.client.home or "-", "")))
     return True
 
 

@@ -36,10 +36,11 @@ class FileEdit:
         """Whether anything changes."""
         return self.before != self.after
 
-    def write(self) -> None:
+    def write(self, *tops: Path) -> None:
         """Replace the file atomically if it changes; it keeps its mode.
 
-        Raises Conflict when the file is no longer what it was, StorageFailed.
+        With a file that is removed go folders that it leaves empty, below `tops`. Raises Conflict
+        when the file is no longer what it was, StorageFailed.
         """
         if not self.changed:
             return
@@ -50,14 +51,11 @@ class FileEdit:
             return
         aside = file.with_name(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
         files.remove(file, aside, absent)
-
-
-def remove_empty(folder: Path, *tops: Path) -> None:
-    """Remove a folder in which nothing is left, and those above that it leaves so, below `tops`."""
-    with suppress(OSError):  # it has something, or is a link
-        while folder not in tops:
-            folder.rmdir()
-            folder = folder.parent
+        folder = self.file.parent
+        with suppress(OSError):  # it has something, or is a link
+            while folder not in tops:
+                folder.rmdir()
+                folder = folder.parent
 
 
 def find_program() -> list[str]:

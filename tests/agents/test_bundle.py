@@ -12,11 +12,17 @@ from memory_bank.agents import bundle, init_command, setup_commands
 from memory_bank.agents.clients.base import PLUGIN
 from memory_bank.agents.setup_commands import plan_change
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.program_files import FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.text import estimate
 
 Git = Callable[..., str]
 CLAUDE_HOOKS = f"{PLUGIN}/hooks/hooks.json"
+
+
+def write(edits: list[FileEdit]) -> None:
+    for edit in edits:
+        edit.write()
 
 
 def contents(project: Path) -> dict[str, bytes]:
@@ -32,16 +38,16 @@ def test_what_was_written_is_as_it_should_be_and_leaves_no_byte(bank: Bank, proj
     before = contents(project)
     found = bundle.plan_bundle(bank)
     assert contents(project) == before
-    bundle.write_files(found)
+    write(found)
     assert not any(edit.changed for edit in bundle.plan_bundle(bank))
     assert "# ours" in (project / ".codex/config.toml").read_text()
-    bundle.write_files(bundle.plan_bundle(bank, remove=True))
+    write(bundle.plan_bundle(bank, remove=True))
     assert contents(project) == before
     assert not (project / ".claude").exists()
 
 
 def test_claude_code_has_hooks_and_server_in_the_plug_in_only(bank: Bank, project: Path) -> None:
-    bundle.write_files(bundle.plan_bundle(bank))
+    write(bundle.plan_bundle(bank))
     assert not (project / ".mcp.json").exists()
     assert not (project / ".claude/settings.json").exists()
     plugin = project / PLUGIN
@@ -82,7 +88,7 @@ def commands(project: Path) -> list[str]:
 def test_without_the_program_each_command_does_nothing_and_one_says_so(
     bank: Bank, project: Path, tmp_path: Path
 ) -> None:
-    bundle.write_files(bundle.plan_bundle(bank))
+    write(bundle.plan_bundle(bank))
     found = commands(project)
     assert len(found) > 20
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
@@ -103,7 +109,7 @@ def test_without_the_program_each_command_does_nothing_and_one_says_so(
 def test_with_the_program_a_hook_never_fails_an_agent(
     bank: Bank, project: Path, tmp_path: Path
 ) -> None:
-    bundle.write_files(bundle.plan_bundle(bank))
+    write(bundle.plan_bundle(bank))
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin/memory-bank"
     program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\nexit 3\n')
@@ -137,7 +143,7 @@ def test_a_link_out_of_the_project_is_not_followed(
 
 
 def test_an_edit_is_drift(bank: Bank, project: Path) -> None:
-    bundle.write_files(bundle.plan_bundle(bank))
+    write(bundle.plan_bundle(bank))
     file = project / CLAUDE_HOOKS
     file.write_text(file.read_text().replace("Stop", "Start"))
     assert [edit.file for edit in bundle.plan_bundle(bank) if edit.changed] == [file]
@@ -155,7 +161,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_set_up_beside_the_bundle_does_nothing_unless_it_is_forced(
     bank: Bank, project: Path, home: Path, part: str
 ) -> None:
-    bundle.write_files(bundle.plan_bundle(bank))
+    write(bundle.plan_bundle(bank))
     before = contents(project)
     for client in ("claude-code", "codex", "gemini", "copilot", "cursor"):
         served = part == "hooks" or client in {"claude-code", "codex", "gemini"}
@@ -173,7 +179,7 @@ def test_a_set_up_beside_the_bundle_does_nothing_unless_it_is_forced(
 def test_a_plug_in_among_the_user_s_skills_is_a_bundle(
     bank: Bank, project: Path, home: Path
 ) -> None:
-    bundle.write_files(bundle.plan_bundle(bank))
+    write(bundle.plan_bundle(bank))
     (home / ".claude").mkdir(parents=True)
     (project / ".claude/skills").rename(home / ".claude/skills")
     for part in setup_commands.PARTS:
@@ -189,7 +195,7 @@ def test_init_offers_no_program_that_the_bundle_sets_up(
         (home / name).mkdir(parents=True)
     offered = {one.name: one.files for one in init_command.list_agents(project)}
     assert len(offered["claude-code"]) == len(offered["copilot"]) == 2
-    bundle.write_files(bundle.plan_bundle(bank))
+    write(bundle.plan_bundle(bank))
     offered = {one.name: one.files for one in init_command.list_agents(project)}
     assert offered["claude-code"] == offered["codex"] == ()
     assert offered["copilot"] == (str(home / ".copilot/mcp-config.json"),)

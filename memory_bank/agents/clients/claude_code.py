@@ -32,7 +32,7 @@ from memory_bank.agents.payload import (
     drop_fields,
     join_texts,
     list_files,
-    list_items,
+    list_parts,
     read_fields,
     read_first,
     read_identifier,
@@ -196,7 +196,7 @@ class _ClaudeSession:
                 transcript.steps.append(message_step(texts.strip(), when))
         elif results := [
             part
-            for part in list_items(read_fields(line, "message"), "content")
+            for part in list_parts(read_fields(line, "message"))
             if part.get("type") == "tool_result"
         ]:
             for part in results:
@@ -212,7 +212,7 @@ class _ClaudeSession:
             number += read_number(usage.get("cache_creation_input_tokens"))
             spent = read_number(usage.get("output_tokens"))
             self._usage[read_text(message, "id") or str(len(self._usage))] = number, spent
-        for part in list_items(message, "content"):
+        for part in list_parts(message):
             key, name = read_identifier(part, "id"), read_text(part, "name")
             if part.get("type") == "tool_use" and key and name:
                 self._open[key] = name, part.get("input"), when, read_text(line, "cwd")

@@ -143,7 +143,7 @@ class Editor(NamedTuple):
                 file = os.path.join(folder, os.path.relpath(file, real))  # noqa: PTH118
                 break
         buffer = self.buffers.get(file)
-        return buffer.uri if buffer else file_uri(file)
+        return buffer.uri if buffer else str(from_fs_path(file))
 
 
 class Buffers:
@@ -194,19 +194,20 @@ class Buffers:
 
     def all(self) -> dict[str, Buffer]:
         """Return the open files by their absolute paths."""
-        files = ((file_at(uri), buffer) for uri, buffer in self._open.items())
-        return {os.path.normpath(file): buffer for file, buffer in files if file}
-
-
-def file_uri(file: str) -> str:
-    """Return the URI of an absolute path."""
-    return str(from_fs_path(file))
+        files = ((path_at(uri), buffer) for uri, buffer in self._open.items())
+        return {file: buffer for file, buffer in files if file}
 
 
 def file_at(uri: str) -> str:
     """Return the absolute path of a `file:` URI; empty for other URIs."""
     file = to_fs_path(uri)
     return file if file and Path(file).is_absolute() else ""
+
+
+def path_at(uri: str) -> str:
+    """Return the absolute path of a `file:` URI without `..`; empty for other URIs."""
+    file = file_at(uri)
+    return os.path.normpath(file) if file else ""
 
 
 def is_note(uri: str) -> bool:

@@ -23,7 +23,7 @@ from pygls.lsp.server import LanguageServer
 
 from memory_bank.base import __version__
 from memory_bank.base.errors import MemoryBankError, NoBank, find_exhausted
-from memory_bank.frontends.lsp import buffers, navigation, source_code
+from memory_bank.frontends.lsp import buffers, navigation
 from memory_bank.frontends.lsp.buffers import (
     Banks,
     Buffers,
@@ -32,7 +32,6 @@ from memory_bank.frontends.lsp.buffers import (
     Editor,
     FileRequest,
     OpenBank,
-    file_at,
     is_note,
 )
 from memory_bank.frontends.lsp.source_code import AskedCode
@@ -120,11 +119,9 @@ class NotesServer(LanguageServer):
         editor = self.editor()
 
         def work() -> Answer:
-            file = file_at(uri)
+            file = buffers.path_at(uri)
             opened = self.banks.of(Path(file)) if file else None
-            if opened is None:
-                return empty
-            return answer(buffers.FileRequest(opened, editor, os.path.normpath(file)))
+            return empty if opened is None else answer(FileRequest(opened, editor, file))
 
         return await self.run(work, empty, seconds)
 
@@ -133,23 +130,21 @@ class NotesServer(LanguageServer):
         uri: str,
         answer: Callable[[AskedCode], Answer],
         empty: Answer,
-        seconds: float = READ_SECONDS,
     ) -> Answer:
         """Answer a request about a source file as `ask` does; `empty` outside a work tree."""
         editor = self.editor()
         codes: list[AskedCode] = []
 
         def work() -> Answer:
-            file = os.path.normpath(file_at(uri)) if file_at(uri) else ""
+            file = buffers.path_at(uri)
             shared = self.codebases.of(Path(file)) if file else None
             if shared is None or not shared.enabled:
                 return empty
             shared.wake()
-            opened = self.banks.of(Path(file))
-            codes.append(source_code.AskedCode(shared, opened, editor, file))
+            codes.append(AskedCode(shared, self.banks.of(Path(file)), editor, file))
             return answer(codes[0])
 
-        code_answer = await self.run(work, empty, seconds)
+        code_answer = await self.run(work, empty)
         for task in codes[0].after if codes else ():
             self._pool.submit(task)
         return code_answer
@@ -178,11 +173,7 @@ class NotesServer(LanguageServer):
             bank_error = error if isinstance(error, MemoryBankError) else find_exhausted(error)
             if bank_error is None:
                 raise
-            message = (
-                f"{bank_error.message}; {bank_error.hint}"
-                if bank_error.hint
-                else bank_error.message
-            )
+            message = "; ".join(filter(None, (bank_error.message, bank_error.hint)))
             if seconds == CHANGE_SECONDS:
                 raise RefusedRequest(message) from error
             _log.warning("%s: %s", bank_error.code, message)
@@ -198,7 +189,7 @@ class NotesServer(LanguageServer):
     def editor(self) -> Editor:
         """Return what is open in the editor now."""
         encoding = str(getattr(self.workspace.position_encoding, "value", "utf-16"))
-        folders = [os.path.normpath(file_at(uri)) for uri in self._folders() if file_at(uri)]
+        folders = list(filter(None, map(buffers.path_at, self._folders())))
         return Editor(self.buffers.all(), encoding, self.client_capabilities, folders)
 
     def _folders(self) -> list[str]:

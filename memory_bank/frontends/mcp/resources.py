@@ -243,26 +243,22 @@ def _read_from_bank(bank: Bank, uri: str) -> tuple[str, str]:
     from memory_bank.sessions import listing
     from memory_bank.sessions.events import recent_news
 
-    quotes = Quotes()
-    if uri == TAGS:
-        counts = show.tag_counts(bank)
-        return render_document(
-            structure_record(quotes, {"result_count": len(counts), "tags": counts}), indent=None
-        ), _JSON
-    if uri == RECENT:
-        return render_document(
-            structure_record(quotes, show.list_notes(bank, _NEWEST)), indent=None
-        ), _JSON
-    if uri == SESSIONS:
-        rows = listing.list_sessions(bank, _NEWEST).sessions
-        answer = {"result_count": len(rows), "sessions": rows, "events": recent_news(bank, _NEWEST)}
-        return render_document(structure_record(quotes, answer), indent=None), _JSON
+    answer: object
     if uri.startswith(NOTE):
         note = show.show(bank, unquote(uri.removeprefix(NOTE)))
-        return write_agent(views.view_notes(note), quotes), _MARKDOWN
-    raise NoteNotFound(
-        f"there is no resource {uri[:200]!r}", f"{NOTE}PATH, {TAGS}, {RECENT} or {SESSIONS}"
-    )
+        return write_agent(views.view_notes(note), Quotes()), _MARKDOWN
+    if uri == TAGS:
+        counts = show.tag_counts(bank)
+        answer = {"result_count": len(counts), "tags": counts}
+    elif uri == RECENT:
+        answer = show.list_notes(bank, _NEWEST)
+    elif uri == SESSIONS:
+        rows = listing.list_sessions(bank, _NEWEST).sessions
+        answer = {"result_count": len(rows), "sessions": rows, "events": recent_news(bank, _NEWEST)}
+    else:
+        places = f"{NOTE}PATH, {TAGS}, {RECENT} or {SESSIONS}"
+        raise NoteNotFound(f"there is no resource {uri[:200]!r}", places)
+    return render_document(structure_record(Quotes(), answer), indent=None), _JSON
 
 
 _BEFORE = """\

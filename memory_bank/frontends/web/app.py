@@ -270,9 +270,6 @@ def build_application(site: Site, guard: RequestGuard) -> ASGIApp:
     return guard_application(app, guard, pages, site)
 
 
-ADDRESS = "127.0.0.1:8766"
-"""The default address: only this machine reaches it."""
-
 _REDIRECT = """\
 <!doctype html>
 <meta charset="utf-8">
@@ -287,7 +284,7 @@ _ANY = ("//0.0.0.0:", "//[::]:")
 
 def serve_web(
     site: Site,
-    address: str = ADDRESS,
+    address: str,
     *,
     token_file: Path | None = None,
     no_token: bool = False,
