@@ -54,7 +54,7 @@ _MOST_TOKENS = 450
 """Most estimated tokens for agents: dense code has twice as many."""
 
 
-class Behind(NamedTuple):
+class Explanation(NamedTuple):
     """A commit or a note that is behind a file or a line."""
 
     kind: str
@@ -78,7 +78,7 @@ class Why(NamedTuple):
     """Below the work tree."""
     line: int
     """0 for the whole file."""
-    behind: tuple[Behind, ...]
+    behind: tuple[Explanation, ...]
     definition: SymbolRow | None = None
     """The innermost definition around the line; None if the file differs from HEAD."""
     rules: tuple[ShownNote, ...] = ()
@@ -96,7 +96,7 @@ def view_why(answer: Why, code: Codebase | None = None) -> View:
     """Describe what is behind a file or a line, the newest first."""
     definition = answer.definition
     first = view_definition(definition, code) if definition else Block([[_name_line(answer)]])
-    lines = [line for behind in answer.behind for line in _behind_lines(behind)]
+    lines = [line for behind in answer.behind for line in _yield_explanation(behind)]
     parts: list[Part] = [
         first,
         *calls_table("called by", answer.called_by, code),
@@ -118,7 +118,7 @@ def _name_line(answer: Why) -> str:
     return f"{answer.path}:{answer.line}" if answer.line else answer.path
 
 
-def _behind_lines(behind: Behind) -> Iterator[Sequence[Piece | Place]]:
+def _yield_explanation(behind: Explanation) -> Iterator[Sequence[Piece | Place]]:
     """Yield the lines on a commit or a note: where and when, its title, and its reason."""
     name: Piece | Place = Place(behind.id)
     if behind.kind == "commit":
@@ -265,9 +265,9 @@ def _find_commits(tree: Path, at: CommitsAt, path: str, line: int, most: int) ->
     return list(filter(None, map(at.commit, names)))
 
 
-def _describe_commit(commit: Commit, brought: tuple[int, str] | None) -> Behind:
+def _describe_commit(commit: Commit, brought: tuple[int, str] | None) -> Explanation:
     """Return a commit with its reason and its pull request: that it names, else that merged it."""
-    return Behind(
+    return Explanation(
         "commit",
         commit.id,
         seconds_to_iso(commit.written),
@@ -278,7 +278,7 @@ def _describe_commit(commit: Commit, brought: tuple[int, str] | None) -> Behind:
     )
 
 
-def _linked_notes(bank: Bank, path: str) -> Iterator[Behind]:
+def _linked_notes(bank: Bank, path: str) -> Iterator[Explanation]:
     prefix = bank.layout.project.relative_to(find_work_tree(bank.layout.project))
     inside = Path(path)
     name = inside.relative_to(prefix) if inside.is_relative_to(prefix) else inside
@@ -291,7 +291,7 @@ def _linked_notes(bank: Bank, path: str) -> Iterator[Behind]:
         return
     for note in recalled.notes:
         text = "; ".join(link.context for link in note.links or ())
-        yield Behind("note", note.path, note.created_at, note.title, note.source_agent, text)
+        yield Explanation("note", note.path, note.created_at, note.title, note.source_agent, text)
 
 
 def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str = "") -> WrittenNote:  # noqa: A002  (the field's word)

@@ -16,7 +16,7 @@ from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.screen import FOUND
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli.call import CommandCall
-from memory_bank.frontends.cli.help import Helped
+from memory_bank.frontends.cli.help import HelpCommand
 
 if TYPE_CHECKING:
     from memory_bank.base.operation import Operation, Param, Parameter
@@ -183,7 +183,7 @@ SECRET = "Write the text even if it looks like a secret"  # noqa: S105  (a help)
 _NEGATED = lazy_pattern(r"-[^-\s].*", re.DOTALL)
 
 
-class DerivedCommand(Helped):
+class DerivedCommand(HelpCommand):
     """A command of an operation."""
 
     def __init__(self, operation: Operation) -> None:

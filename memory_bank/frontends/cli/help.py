@@ -28,7 +28,7 @@ _NAMES = 26
 """Columns of the longest option name that has its help on the same line."""
 
 
-class Helped(click.Command):
+class HelpCommand(click.Command):
     """A command with short and long help; `why` and `examples` are in the long one."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Helped(click.Command):
         return [*rows, ("-h, --help", "Show short help; --help adds details and examples")]
 
 
-class Group(Helped, click.Group):
+class Group(HelpCommand, click.Group):
     """A command with subcommands; without one it prints its help and fails."""
 
     def __init__(
@@ -133,7 +133,9 @@ class Group(Helped, click.Group):
         """Return a row for each command: its name and what it does."""
         commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
         return [
-            (name, command.summary) for name, command in commands if isinstance(command, Helped)
+            (name, command.summary)
+            for name, command in commands
+            if isinstance(command, HelpCommand)
         ]
 
 

@@ -21,7 +21,7 @@ from memory_bank.frontends import declared
 from memory_bank.frontends.cli import derived, overview
 from memory_bank.frontends.cli.console import Console
 from memory_bank.frontends.cli.derived import RIGHTS, DerivedCommand, named_bank, shared_options
-from memory_bank.frontends.cli.help import Group, Helped
+from memory_bank.frontends.cli.help import Group, HelpCommand
 from memory_bank.frontends.cli.overview import COMPLETE, PROGRAM
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class TopicGroup(Group):
         return [(name, self._summaries[name]) for name in self.list_commands(ctx)]
 
 
-def _make_command(name: str) -> Helped:
+def _make_command(name: str) -> HelpCommand:
     topic = declared.find_topic(name)
     return DerivedCommand(declared.load(name)) if topic is None else TopicGroup(topic)
 

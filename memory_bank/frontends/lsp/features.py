@@ -36,7 +36,7 @@ from memory_bank.frontends.lsp.language_server import (
     NotesServer,
 )
 from memory_bank.frontends.lsp.rename import OffsetEdit, Renaming
-from memory_bank.frontends.lsp.source_code import AskedCode
+from memory_bank.frontends.lsp.source_code import CodeRequest
 
 
 def build_server(bank_path: str | None = None) -> NotesServer:
@@ -95,7 +95,7 @@ def _add_answers(server: NotesServer) -> None:
         of_note: Callable[[FileRequest, Any], object],
         empty: object,
         *,
-        of_code: Callable[[AskedCode, Any], object] | None = None,
+        of_code: Callable[[CodeRequest, Any], object] | None = None,
         seconds: float = READ_SECONDS,
         options: object = None,
     ) -> None:

@@ -34,7 +34,7 @@ from memory_bank.frontends.lsp.buffers import (
     OpenBank,
     is_note,
 )
-from memory_bank.frontends.lsp.source_code import AskedCode
+from memory_bank.frontends.lsp.source_code import CodeRequest
 from memory_bank.frontends.serving.shared_bank import claim_streams
 from memory_bank.memory.maintenance import ChangedPaths
 
@@ -128,12 +128,12 @@ class NotesServer(LanguageServer):
     async def ask_code(
         self,
         uri: str,
-        answer: Callable[[AskedCode], Answer],
+        answer: Callable[[CodeRequest], Answer],
         empty: Answer,
     ) -> Answer:
         """Answer a request about a source file as `ask` does; `empty` outside a work tree."""
         editor = self.editor()
-        codes: list[AskedCode] = []
+        codes: list[CodeRequest] = []
 
         def work() -> Answer:
             file = buffers.path_at(uri)
@@ -141,7 +141,7 @@ class NotesServer(LanguageServer):
             if shared is None or not shared.enabled:
                 return empty
             shared.wake()
-            codes.append(AskedCode(shared, self.banks.of(Path(file)), editor, file))
+            codes.append(CodeRequest(shared, self.banks.of(Path(file)), editor, file))
             return answer(codes[0])
 
         code_answer = await self.run(work, empty)
@@ -311,7 +311,7 @@ def _open(file_request: FileRequest) -> None:
     """Ask nothing: the bank has been opened for it."""
 
 
-def _update(code: AskedCode) -> None:
+def _update(code: CodeRequest) -> None:
     """Ask nothing: the code is updated in its own thread."""
 
 

@@ -33,7 +33,7 @@ _UNITS = ((1, 60, "m"), (60, 1440, "h"), (1440, 86_400, "d"), (43_200, 525_600, 
 """Minutes of a unit, minutes below which it is used, and its sign."""
 
 
-class AskedCode:
+class CodeRequest:
     """A request about a source file, in a worker thread."""
 
     def __init__(
@@ -60,7 +60,7 @@ class AskedCode:
         return read_positions(self.text, self.editor.encoding)
 
 
-def hover(question: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
+def hover(question: CodeRequest, params: HoverParams, clock: Clock) -> Hover | None:
     """Return what is known of the symbol under the cursor."""
     code = question.shared.code
     if not question.path or not question.text:
@@ -69,7 +69,7 @@ def hover(question: AskedCode, params: HoverParams, clock: Clock) -> Hover | Non
     word, start, end = word_at(question.text, offset)
     line = params.position.line + 1
     with code.lock:
-        pointed = find_pointed(code, question.path, question.text, line, word)
+        pointed = find_cursor_symbol(code, question.path, question.text, line, word)
         if pointed is None:
             return None
     cited = find_citing_notes(code, question.bank, pointed.path, catch_up=False)
@@ -158,7 +158,7 @@ MAX_PURPOSE = 400
 _RISK = {word: number for number, (word, _, _) in enumerate(RISKS)}
 
 
-class Pointed(NamedTuple):
+class CursorSymbol(NamedTuple):
     """The symbol that an identifier means."""
 
     symbol: Symbol
@@ -181,7 +181,9 @@ class SymbolContext(NamedTuple):
     """The titles of the tests that guard it, the surest first."""
 
 
-def find_pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Pointed | None:
+def find_cursor_symbol(
+    code: Codebase, path: str, text: str, line: int, word: str
+) -> CursorSymbol | None:
     """Return the symbol that an identifier on a line means.
 
     That is the definition around it, what the definition around it calls by that name, the only
@@ -191,23 +193,23 @@ def find_pointed(code: Codebase, path: str, text: str, line: int, word: str) -> 
     enclosing = symbols_around(file, line) if file else []
     definition = next((symbol for symbol in enclosing if symbol.name == word), None)
     if definition:
-        return Pointed(definition, path, _find_row(code, path, definition.qualified))
+        return CursorSymbol(definition, path, _find_row(code, path, definition.qualified))
     callee = _find_called(code, path, enclosing, word)
     if callee:
-        return Pointed(callee.symbol, callee.path, callee)
+        return CursorSymbol(callee.symbol, callee.path, callee)
     unresolved = any(last_part(call) == word for outer in enclosing for call in outer.calls)
     if file is None or not word or unresolved:  # such a call may mean another symbol of that name
         return None
     namesakes = [symbol for symbol in file.symbols if symbol.name == word]
     if namesakes:
         row = _find_row(code, path, namesakes[0].qualified)
-        return Pointed(namesakes[0], path, row) if len(namesakes) == 1 else None
+        return CursorSymbol(namesakes[0], path, row) if len(namesakes) == 1 else None
     target = code.relations().calls.find_target(word, Caller(path, file.language, ""))
-    return Pointed(target.symbol.symbol, target.symbol.path, target.symbol) if target else None
+    return CursorSymbol(target.symbol.symbol, target.symbol.path, target.symbol) if target else None
 
 
 def view_context(
-    code: Codebase, pointed: Pointed, citing: CitingNotes, coupled: Sequence[CoupledFile] = ()
+    code: Codebase, pointed: CursorSymbol, citing: CitingNotes, coupled: Sequence[CoupledFile] = ()
 ) -> SymbolContext:
     """Return a symbol's context from the notes that cite its file and symbols.
 
@@ -266,7 +268,7 @@ def _cut_purpose(doc: str) -> str:
     return shorten(" ".join(doc.strip().partition("\n\n")[0].split()), MAX_PURPOSE)
 
 
-def _list_calls(code: Codebase, pointed: Pointed) -> tuple[str, ...]:
+def _list_calls(code: Codebase, pointed: CursorSymbol) -> tuple[str, ...]:
     """Return the calls of a symbol as written: those of symbols of this code, else all."""
     calls = list(pointed.symbol.calls)
     if pointed.row is not None:

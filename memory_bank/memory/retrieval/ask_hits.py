@@ -134,7 +134,7 @@ class AskHit(NamedTuple):
         return self.note.origin if self.note else None
 
 
-class FoundHits(NamedTuple):
+class AskHits(NamedTuple):
     """An answer, with the tags of its notes."""
 
     query: str
@@ -164,7 +164,7 @@ def ask_hits(
     *,
     scope: str = "",
     refresh_code: bool = True,
-) -> FoundHits:
+) -> AskHits:
     """Return what answers a question, of some kinds, by default of all; no access is counted.
 
     Conditions that only notes can meet leave out the other kinds, and so does the scope `shared`:
@@ -181,7 +181,7 @@ def ask_hits(
         if bank is not None:
             with bank.lock:
                 bank.catch_up()
-        return FoundHits(
+        return AskHits(
             query,
             remarks=(remark,) if remark else (),
             tags=_most_frequent(bank.read(_count_tags) if bank and not query.strip() else {}),
@@ -202,7 +202,7 @@ def ask_hits(
         for result in answer.answer.results or ()
     ]
     remarks = (remark, *answer.answer.notices, answer.answer.problem or "")
-    return FoundHits(
+    return AskHits(
         query,
         tuple(hit for hit in hits if not hit.weak),
         tuple(hit for hit in hits if hit.weak),

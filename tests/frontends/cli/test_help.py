@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.base.errors import Hint
 from memory_bank.frontends import declared
-from memory_bank.frontends.cli.help import Group, Helped
+from memory_bank.frontends.cli.help import Group, HelpCommand
 from memory_bank.frontends.cli.root import root
 from memory_bank.frontends.hints import COMMAND_HINTS, hint_text
 
@@ -65,7 +65,7 @@ def test_every_command_has_the_shared_options() -> None:
         for name in path:
             assert isinstance(found, click.Group)
             found = found.get_command(context, name)
-        assert isinstance(found, Helped)
+        assert isinstance(found, HelpCommand)
         options = {name for param in found.params for name in param.opts}
         assert {"-h", "--help"} <= options
         if not isinstance(found, Group):

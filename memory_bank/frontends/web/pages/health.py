@@ -58,7 +58,7 @@ class CountedNote(NamedTuple):
     targets: tuple[str, ...]
 
 
-class Checked(NamedTuple):
+class HealthFindings(NamedTuple):
     """What was found in a bank."""
 
     findings: tuple[Finding, ...]
@@ -84,7 +84,7 @@ class Checked(NamedTuple):
         return tuple(rule for rule in self.rules if rule.severity != "info")
 
 
-def check_health(bank: Bank) -> Checked:
+def check_health(bank: Bank) -> HealthFindings:
     """Run the rules, and count the commits of cited code."""
     titles = {node.id: node.label for node in whole_graph(bank).nodes.values() if node.kind == NOTE}
     findings = lint.lint(bank, without=_rules_to_skip(len(titles)))
@@ -102,7 +102,7 @@ def check_health(bank: Bank) -> Checked:
         for path, ids in commits.items()
     ]
     notes.sort(key=lambda note: (-note.number, note.path))
-    return Checked(findings, tuple(notes), titles)
+    return HealthFindings(findings, tuple(notes), titles)
 
 
 def _rules_to_skip(notes: int) -> tuple[str, ...]:
@@ -117,10 +117,10 @@ PLACE = None
 PATH = "/health"
 
 
-async def _check_apart(site: Site) -> Checked:
+async def _check_apart(site: Site) -> HealthFindings:
     """Run the rules on a bank of their own: no other request waits for them."""
 
-    def check() -> Checked:
+    def check() -> HealthFindings:
         with site.shared.another(embeds=False) as bank:
             return check_health(bank)
 

@@ -22,7 +22,7 @@ from memory_bank.frontends.web.site import Site, read_number
 from memory_bank.frontends.web.templating import quote_path
 from memory_bank.memory import overview
 from memory_bank.memory.retrieval import ask, ask_hits
-from memory_bank.memory.retrieval.ask_hits import AskHit, FoundHits
+from memory_bank.memory.retrieval.ask_hits import AskHit, AskHits
 from memory_bank.notes.names import note_path
 
 TITLE = "Search"
@@ -109,7 +109,7 @@ def _read_state(query_params: QueryParams) -> SearchState:
 
 
 def _page_values(site: Site, state: SearchState) -> tuple[dict[str, Any], int]:
-    hits, reading, tree, error = FoundHits(state.query), False, True, ""
+    hits, reading, tree, error = AskHits(state.query), False, True, ""
     try:
         hits, reading, tree = _search_everything(site, state)
     except BadInput as problem:  # what is typed stays in the field
@@ -131,7 +131,7 @@ def _page_values(site: Site, state: SearchState) -> tuple[dict[str, Any], int]:
     return values, 400 if error else 200
 
 
-def _name_successors(site: Site, hits: FoundHits) -> dict[str, str]:
+def _name_successors(site: Site, hits: AskHits) -> dict[str, str]:
     """Return the titles of the notes that replace hits, by path."""
     notes = (hit.note for hit in (*hits.hits, *hits.weaker) if hit.note)
     names = {note.superseded_by for note in notes if note.superseded_by}
@@ -141,7 +141,7 @@ def _name_successors(site: Site, hits: FoundHits) -> dict[str, str]:
     return {paths[row.path]: row.title for row in overview.read_rows(site.shared.bank(), paths)}
 
 
-def _search_everything(site: Site, state: SearchState) -> tuple[FoundHits, bool, bool]:
+def _search_everything(site: Site, state: SearchState) -> tuple[AskHits, bool, bool]:
     """Search the bank and the code, as far as they are there.
 
     Also return whether the code is still being read, and whether there is a repository. Raises
