@@ -14,7 +14,7 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Busy
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
-from memory_bank.git.commits import Commit, CommitsAt, PathPair
+from memory_bank.git.commits import Commit, CommitOutline, CommitsAt, PathPair
 
 MOST = 20_000
 """Number of commits, the newest, that are used."""
@@ -128,24 +128,12 @@ def _filter_commits(commits: CommitsAt, max_files: int) -> CountedCommits:
     }
     notes = tuple(note for note, applies in notices.items() if applies)
     changes = commits.file_changes(max_files)
-    return filter_counted(
-        (
-            (
-                outline.when,
-                outline.size,
-                outline.subject,
-                changes.get(outline.n, ()),
-            )
-            for outline in known_outlines
-        ),
-        max_files,
-        count=count,
-        notes=notes,
-    )
+    rows = ((outline, changes.get(outline.n, ())) for outline in known_outlines)
+    return filter_counted(rows, max_files, count=count, notes=notes)
 
 
 def filter_counted(
-    rows: Iterable[tuple[int, int, str, Sequence[PathPair]]],
+    rows: Iterable[tuple[CommitOutline, Sequence[PathPair]]],
     max_files: int,
     *,
     count: int,
@@ -153,7 +141,7 @@ def filter_counted(
 ) -> CountedCommits:
     """Return the commits that count: those of at most `max_files` files.
 
-    `rows` are their times, sizes, subjects and changes, the newest first. A path in a commit means
+    `rows` are commits with their changes, the newest first. A path in a commit means
     the file that has its name now: the renames of newer commits apply, those of larger commits too.
     A path whose former file was replaced by a renamed one keeps its own name for older commits.
     Names that are not UTF-8 are left out.
@@ -161,9 +149,10 @@ def filter_counted(
     names: dict[str, str] = {}
     renamed: dict[str, str] = {}
     commits = []
-    for age, (when, size, subject, changes) in enumerate(rows):
-        if 0 < size <= max_files:
+    for age, (outline, changes) in enumerate(rows):
+        if 0 < outline.size <= max_files:
             files = dict.fromkeys(names.get(path, path) for _, path in changes)
+            _, _, when, size, subject = outline
             commits.append(CountedCommit(age, when, size, tuple(filter(is_utf8, files)), subject))
         renames = [(old, path) for old, path in changes if old]
         new_names = {old: names.get(path, path) for old, path in renames}

@@ -15,7 +15,7 @@ from memory_bank.base.errors import (
     did_you_mean,
     similar_names,
 )
-from memory_bank.code.index.database import CodeDatabase, SymbolRow
+from memory_bank.code.index.database import SEPARATOR, CodeDatabase, SymbolRow
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 
 _LISTED = 10
@@ -23,8 +23,6 @@ _LISTED = 10
 
 _LONGEST = 500
 """Maximum length of a name in characters; a longer one is no symbol's."""
-
-_SEPARATORS = lazy_pattern(r"::|->|[#.]")
 
 _UNNAMED = lazy_pattern(r"\A(?:module\.)?exports\.|(?<=.)\.prototype(?=\.)")
 """Parts of names in JavaScript that qualify no symbol."""
@@ -228,7 +226,7 @@ def dotted_name(name: str) -> str:
 
     `exports.etag` and `View.prototype.render` of JavaScript are `etag` and `View.render`.
     """
-    parts = _SEPARATORS.split(name.strip().removesuffix("()"))
+    parts = SEPARATOR.split(name.strip().removesuffix("()"))
     return _UNNAMED.sub("", ".".join(part for part in parts if part))
 
 

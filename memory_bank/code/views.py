@@ -72,7 +72,7 @@ def view_symbol(details: SymbolDetails) -> View:
     """Describe a symbol with its doc comment, its calls and its callers."""
     return View(
         "A symbol; calls are resolved by names",
-        [_definition(details.symbol, details.doc[:_MOST_DOC]), *_calls_of(details)],
+        [view_definition(details.symbol, doc=details.doc[:_MOST_DOC]), *_calls_of(details)],
         problem=details.problem,
     )
 
@@ -82,7 +82,7 @@ def view_explained(answer: ExplainedSymbol, code: Codebase | None = None) -> Vie
     details = answer.details
     symbol = details.symbol
     doc = details.doc[:_SHORT_DOC] if code is None else details.doc
-    definition = _definition(symbol, doc, code)
+    definition = view_definition(symbol, code, doc)
     if code is not None and details.access_count:
         times, last = count(details.access_count, "time"), details.last_accessed_at[:_DAY]
         access: Sequence[Piece] = [(f"  asked for {times}, last on {last}", "dim")]
@@ -187,11 +187,6 @@ def view_coupling(answer: CouplingAnswer) -> View:
     )
 
 
-def view_definition(symbol: SymbolRow, code: Codebase | None = None) -> Block:
-    """Describe what a symbol is, where, and its signature."""
-    return _definition(symbol, "", code)
-
-
 def calls_table(title: str, calls: Sequence[CallShown], code: Codebase | None) -> list[Table]:
     """Describe calls to or from a symbol; those that may mean several have no place."""
     rows = [
@@ -242,7 +237,8 @@ def _cited_place(note: ShownNote) -> Place:
     return Place(note.path, note.links[0].line if note.links else 1)
 
 
-def _definition(symbol: SymbolRow, doc: str, code: Codebase | None = None) -> Block:
+def view_definition(symbol: SymbolRow, code: Codebase | None = None, doc: str = "") -> Block:
+    """Describe what a symbol is, where, its signature, and its doc comment."""
     where = ""  # a commit has none
     if symbol.path:
         where = _place_text(code, symbol.path, symbol.line)

@@ -18,12 +18,12 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from memory_bank.base import NamedTuple, lazy_pattern, sqlite
+from memory_bank.base import NamedTuple, sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.paths import private_folder
 from memory_bank.git import authorship, process, repository
 from memory_bank.git.commits import Change, CommitNode, CommitsAt, list_ancestors, yield_leaves
-from memory_bank.git.log import FORMAT, CommitRecord, yield_commits
+from memory_bank.git.log import LOG, CommitRecord, yield_commits
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -80,8 +80,6 @@ comparing the others takes time that grows with its square."""
 
 _EXACT = ("--find-renames=100%",)
 """Finds renames by the ids of blobs, so that none is read."""
-
-_ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 Gate = Callable[[Sequence[str]], Sequence[str]]
 """Returns texts without the secrets in them."""
@@ -144,7 +142,7 @@ class History(sqlite.OpenedCache):
         commit: the next call goes on. If not a single commit can be read, it is only tried `again`,
         or with more time.
         """
-        if not _ID.fullmatch(head):
+        if not repository.COMMIT_ID.fullmatch(head):
             return None
         for _ in range(2):
             try:
@@ -341,11 +339,10 @@ class History(sqlite.OpenedCache):
             if self._knows(base, head):
                 return True
             revisions = "\n".join([head, *(f"^{leaf}" for leaf in yield_leaves(graph)), ""])
+            left = max(end - time.monotonic(), seconds / 2)
             output = process.yield_output(
-                self.tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY,
-                "--ignore-missing", "--stdin", "--topo-order", "--reverse", "-c",
-                "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev", *renames,
-                given=revisions.encode(), seconds=max(end - time.monotonic(), seconds / 2),
+                self.tree, *LOG, "--ignore-missing", "--stdin", "--topo-order", "--reverse", "-c",
+                *renames, given=revisions.encode(), seconds=left,
             )  # fmt: skip
             try:
                 with closing(output):
@@ -485,9 +482,8 @@ def merge_changes(
     """
     revisions = [at.head, *([f"^{since}"] if since else [])]
     output = process.yield_output(
-        tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY, "--first-parent", "-m",
-        "--merges", "--no-renames", "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev",
-        *revisions, "--", *paths, seconds=_MERGE_SECONDS,
+        tree, *LOG, "--first-parent", "-m", "--merges", "--no-renames", *revisions, "--", *paths,
+        seconds=_MERGE_SECONDS,
     )  # fmt: skip
     changes = []
     try:

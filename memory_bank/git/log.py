@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.git import authorship
+from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, Person
 from memory_bank.git.process import GitFailed
 
@@ -15,10 +15,16 @@ _MOST_WORD = 50_000_000
 
 _UNIT, _RECORD = "\x1f", b"\x1e"
 
-FORMAT = (
+_FORMAT = (
     "--format=%x1e%H%x00%P%x00%at%x00%ct%x00%an%x00%ae%x00%s%x00"
     "%(trailers:key=Reviewed-by,valueonly,unfold,separator=%x1f)%x00%b%x00"
 )
+
+LOG = (
+    "-c", "trailer.separators=:", "log", *repository.ORDINARY, "--encoding=UTF-8", _FORMAT, "-z",
+    "--raw", "--no-abbrev",
+)  # fmt: skip
+"""The command whose output `yield_commits` reads."""
 
 _FIELDS = 9
 """Number of fields of a commit in git's output, before its files."""

@@ -22,6 +22,7 @@ from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
 from memory_bank.git.process import LIMIT, end_git, kill_git, read_output, start_git
+from memory_bank.git.repository import COMMIT_ID
 
 STAGED = "staged"
 """The revision that is the git index: what the next commit would have. A branch of that name is
@@ -41,8 +42,6 @@ _ROOM = 200
 
 _LONGEST = 1000
 """Maximum number of characters in the name of a revision."""
-
-_ID = lazy_pattern(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 _PLAIN_FILES = (0o100644, 0o100755, 0o100664)
 """Modes of files: not of symbolic links, nor of submodules. The last one is in old trees."""
@@ -123,7 +122,7 @@ def find_commit(tree: Path, rev: str) -> str:
     if rev.strip() and not has_option and len(rev) <= _LONGEST:
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
         text = (read_output(tree, *words, most=_ROOM) or b"").decode("ascii", "replace").strip()
-        if _ID.fullmatch(text):  # not `^<id>`, which excludes a commit
+        if COMMIT_ID.fullmatch(text):  # not `^<id>`, which excludes a commit
             return text
     if problem := repository.find_problem(tree):
         raise BadInput(problem, "a revision can't be read without git")
@@ -134,7 +133,7 @@ def find_commit(tree: Path, rev: str) -> str:
 
 def is_ancestor(tree: Path, commit: str, end: str) -> bool:
     """Tell whether a commit is `end` or before it; False if it is unknown."""
-    if not _ID.fullmatch(commit):
+    if not COMMIT_ID.fullmatch(commit):
         return False
     words = ("merge-base", "--is-ancestor", f"{commit}^{{commit}}", end)
     return read_output(tree, *words, most=_ROOM) is not None

@@ -163,10 +163,7 @@ def find_commit_of_text(tree: Path, folder: Path, text: str) -> str | None:
 
     Empty if there is none; None if git can't say.
     """
-    path = tree_prefix(tree, folder) or "."
-    words = ("log", "--all", *ORDINARY, "--format=%H", "-1", f"-S{text}", "--", path)
-    commit = _run(tree, *words)
-    return None if commit is None else commit.strip()
+    return _find_last_commit(tree, f"-S{text}", "--", tree_prefix(tree, folder) or ".")
 
 
 def find_commit_of_files(tree: Path, files: Sequence[Path]) -> str | None:
@@ -175,7 +172,11 @@ def find_commit_of_files(tree: Path, files: Sequence[Path]) -> str | None:
     Empty if there is none; None if git can't say.
     """
     paths = [file.relative_to(tree).as_posix() for file in files[:_MAX_ARGUMENTS]]
-    commit = _run(tree, "log", "--all", *ORDINARY, "--format=%H", "-1", "--", *paths)
+    return _find_last_commit(tree, "--", *paths)
+
+
+def _find_last_commit(tree: Path, *words: str) -> str | None:
+    commit = _run(tree, "log", "--all", *ORDINARY, "--format=%H", "-1", *words)
     return None if commit is None else commit.strip()
 
 
@@ -366,7 +367,8 @@ def _hash_path(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
 
 
-_ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+COMMIT_ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+"""A full id, by either hash function of git."""
 
 _REF = lazy_pattern(r"ref: (refs/heads/[^\s~^:?*\[\\\x00-\x1f]+)")
 
@@ -392,14 +394,14 @@ def _read_commit_files(tree: Path) -> tuple[str, str]:
     """Return the text of HEAD, and the id of its commit if it stands in a file."""
     folder = git_folder(tree)
     text = _read_text(folder / "HEAD") if folder is not None else ""
-    if _ID.fullmatch(text):
+    if COMMIT_ID.fullmatch(text):
         return text, text
     ref = _REF.fullmatch(text)
     if folder is None or ref is None or ".." in ref[1]:
         return text, ""
     shared = _find_common_folder(folder)
     commit = _read_text(shared / ref[1])
-    return text, commit if _ID.fullmatch(commit) else _read_packed(shared, ref[1])
+    return text, commit if COMMIT_ID.fullmatch(commit) else _read_packed(shared, ref[1])
 
 
 def _read_packed(folder: Path, ref: str) -> str:
@@ -408,7 +410,7 @@ def _read_packed(folder: Path, ref: str) -> str:
         with (folder / "packed-refs").open(encoding="utf-8", errors="replace") as file:
             for line in file:
                 commit, _, name = line.rstrip("\n").partition(" ")
-                if name == ref and _ID.fullmatch(commit):
+                if name == ref and COMMIT_ID.fullmatch(commit):
                     return commit
     except OSError:
         pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memory_bank.bank import program_files
@@ -247,9 +247,7 @@ def install(bank: Bank) -> GitSetup:
     for key, value in _list_settings().items():
         if former_parts[key].value != value:
             _configure(tree, "--replace-all", key, value)
-    git_setup = _find_setup(root, tree)
-    changed = [part.name for part in git_setup.parts if part != former_parts[part.name]]
-    return git_setup._replace(written=tuple(changed))
+    return _find_changes(root, tree, former_parts)
 
 
 @operation(
@@ -274,8 +272,13 @@ def uninstall(bank: Bank) -> GitSetup:
     for key in _list_settings():
         if process.run(tree, "config", "--local", "--get-all", key):
             _configure(tree, "--unset-all", key)
+    return _find_changes(root, tree, former_parts)
+
+
+def _find_changes(root: Path, tree: Path, former_parts: Mapping[str, GitSetting]) -> GitSetup:
+    """Return what git has now, with the names of the parts that are not as before."""
     git_setup = _find_setup(root, tree)
-    changed = [part.name for part in git_setup.parts if part != former_parts[part.name]]
+    changed = (part.name for part in git_setup.parts if part != former_parts[part.name])
     return git_setup._replace(written=tuple(changed))
 
 

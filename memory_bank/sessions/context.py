@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Annotated, Any
@@ -225,16 +225,6 @@ _MOST_OLDER, _STEPS_SESSIONS = 3, 20
 """Open steps of earlier sessions that are told, and the sessions that are looked at for them."""
 
 
-class _ContextParts(NamedTuple):
-    sessions: tuple[Session, ...] = ()
-    """The last started first."""
-    earlier: tuple[Session, ...] = ()
-    """Sessions before the last ones, of which the decisions are told."""
-    superseded: frozenset[str] = frozenset()
-    """Ids of observations."""
-    changed: tuple[ChangedNote, ...] = ()
-
-
 @operation(
     "session context",
     why="""
@@ -287,18 +277,19 @@ def inject_context(
     compress_now(bank)
     bank.catch_up()
     with bank.lock:
-        context_parts = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
-    newest = context_parts.sessions[: limits.session_limit]
-    observations = _choose_observations(newest, context_parts.earlier, limits, now)
-    next_steps, still_open = _steps(context_parts.sessions, session_id) if newest else ("", "")
+        sessions, earlier, superseded, changed = bank.read(
+            lambda view: _read_parts(bank, view, project, session_id, limits, now)
+        )
+    newest = sessions[: limits.session_limit]
+    observations = _choose_observations(newest, earlier, limits, now)
+    next_steps, still_open = _join_steps(sessions, session_id) if newest else ("", "")
     contents = Contents(
-        project=project
-        or (context_parts.sessions[0].project if context_parts.sessions else bank_project(bank)),
+        project=project or (sessions[0].project if sessions else bank_project(bank)),
         now=now,
-        rows=tuple(_rows(context_parts, newest, observations, session_id)),
+        rows=tuple(_make_rows(newest, earlier, observations, superseded, session_id)),
         next_steps=next_steps,
         still_open=still_open,
-        changed=context_parts.changed,
+        changed=changed,
     )
     text = context_text(contents, limits.max_tokens, quote)
     return Injected(
@@ -311,7 +302,7 @@ def inject_context(
     )
 
 
-def _steps(sessions: Sequence[Session], session_id: str) -> tuple[str, str]:
+def _join_steps(sessions: Sequence[Session], session_id: str) -> tuple[str, str]:
     """Return the next steps of the last session before the one that starts, and older open ones."""
     others_sessions = [session for session in sessions if session.session_id != session_id]
     steps = open_steps(others_sessions)
@@ -335,10 +326,14 @@ def _limits(settings: ContextSettings, **argument: Any) -> ContextSettings:  # n
     return limits._replace(observation_types=types, max_tokens=max(limits.max_tokens, LEAST_TOKENS))
 
 
-def _find(
+def _read_parts(
     bank: Bank, view: View, project: str, session_id: str, limits: ContextSettings, now: datetime
-) -> _ContextParts:
-    """Read the last sessions, and list the notes that changed since the last one ended."""
+) -> tuple[list[Session], list[Session], frozenset[str], tuple[ChangedNote, ...]]:
+    """Return the last sessions, earlier ones, superseded observations and changed notes.
+
+    The sessions come with the last started first; of the earlier ones, the decisions are told. The
+    notes are those that changed since the last session ended.
+    """
     most = max(limits.session_limit, _STEPS_SESSIONS) if limits.session_limit else 0
     read = list_sessions(bank, view, project, limits._replace(session_limit=most), now)
     last_sessions = read[: limits.session_limit]
@@ -353,12 +348,9 @@ def _find(
         (candidate for candidate in read if candidate.session_id != session_id),
         None,
     )
-    return _ContextParts(
-        sessions=tuple(read),
-        earlier=tuple(earlier),
-        superseded=frozenset(entries.list_superseded(view.manifest, numbers)),
-        changed=tuple(_list_changed_notes(view, last_moment(last))) if last else (),
-    )
+    superseded = frozenset(entries.list_superseded(view.manifest, numbers))
+    changed = tuple(_list_changed_notes(view, last_moment(last))) if last else ()
+    return read, earlier, superseded, changed
 
 
 def _list_changed_notes(view: View, since: datetime) -> Iterator[ChangedNote]:
@@ -420,19 +412,18 @@ def _newness(observation: Observation) -> tuple[datetime, str]:
     return observation.created_at, observation.id
 
 
-def _rows(
-    context_parts: _ContextParts,
+def _make_rows(
     sessions: Sequence[Session],
+    earlier: Sequence[Session],
     observations: Sequence[Observation],
+    superseded: Collection[str],
     session_id: str,
 ) -> list[ContextRow]:
     """Return a row for each observation and for what came of each other session's requests.
 
     A session has a row of its own only for what no observation among the rows tells.
     """
-    git_states = {
-        session.session_id: session.git for session in (*sessions, *context_parts.earlier)
-    }
+    git_states = {session.session_id: session.git for session in (*sessions, *earlier)}
     rows = [
         ContextRow(
             observation.id,
@@ -443,7 +434,7 @@ def _rows(
                 note_format.observation_block(observation, git_states[observation.session_id])
             ),
             observation.discovery_tokens,
-            observation.id in context_parts.superseded,
+            observation.id in superseded,
             subject_files(observation.files_modified, observation.files_read),
         )
         for observation in observations

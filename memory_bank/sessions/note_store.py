@@ -45,29 +45,23 @@ class IndexedNotes:
 
     def of_session(self, session_id: str) -> str:
         """Return the path of a session's note; empty if it has none."""
-        rows = self._bank.answer(
-            lambda view: document_rows.find_by_field(
-                view.manifest, SESSION_ID, session_id.casefold()
-            )
-        )
+        rows = self._list_naming(session_id)
         return next((row.key for row in rows if read_session_id(row) == session_id), "")
 
     def written_in(self, session_id: str) -> list[str]:
         """Return the paths of the notes that an agent wrote in a session."""
-        rows = self._bank.answer(
-            lambda view: document_rows.find_by_field(
-                view.manifest, SESSION_ID, session_id.casefold()
-            )
+        return [row.key for row in self._list_naming(session_id) if not read_session_id(row)]
+
+    def _list_naming(self, session_id: str) -> list[Document]:
+        """Return the rows of the notes that name a session."""
+        key = session_id.casefold()
+        return self._bank.answer(
+            lambda view: document_rows.find_by_field(view.manifest, SESSION_ID, key)
         )
-        return [row.key for row in rows if not read_session_id(row)]
 
     def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
         """Map those of some block ids that a note has to its path."""
         return self._bank.answer(lambda view: tables.keys_with(view.manifest, ids))
-
-    def all(self) -> list[str]:
-        """Return the paths of the notes of sessions."""
-        return [row.key for row in self.rows()]
 
 
 class NoteStore:
@@ -223,7 +217,10 @@ class NoteStore:
     def sessions(self) -> list[Session]:
         """Return all sessions, those in the queue only too, the newest first."""
         ids = dict.fromkeys(session.session_id for session in self.queue.sessions())
-        ids.update((session.session_id, None) for session in self._all(self._notes.all()))
+        ids.update(
+            (session.session_id, None)
+            for session in self._all(row.key for row in self._notes.rows())
+        )
         stored = [session for session_id in ids if (session := self.get_session(session_id))]
         return sorted(
             stored,

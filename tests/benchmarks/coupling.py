@@ -65,7 +65,7 @@ def repository(name: str, tree: Path) -> Repository:
         raise ValueError("it is no repository with its whole history")
     cut = len(listed) // 5
     changes = at.file_changes(1 << 40)
-    rows = [(one.when, one.size, one.subject, changes.get(one.n, ())) for one in listed]
+    rows = [(one, changes.get(one.n, ())) for one in listed]
     before = listed[cut].id
     texts = dict(_texts(tree, before))
     files = frozenset(_paths(tree, before))

@@ -119,17 +119,17 @@ def line_of(node: Node) -> int:
     return node.start_point[0] + 1
 
 
-def flat(text: str) -> str:
+def flatten(text: str) -> str:
     """Return a text on one line, of bounded length."""
     return shorten(_BLANKS.sub(" ", text[: 4 * MOST_TEXT]).strip(), MOST_TEXT)
 
 
-def named(node: Node, field: str = "name") -> str:
+def read_field(node: Node, field: str = "name") -> str:
     """Return the text of a field of a node, on one line; empty if it has none."""
-    return flat(text_of(node.child_by_field_name(field)))
+    return flatten(text_of(node.child_by_field_name(field)))
 
 
-def called(node: Node | None) -> str:
+def read_callee(node: Node | None) -> str:
     """Return the name that is called, as written.
 
     Of what has no name, such as the result of another call, it is the last part after a dot:
@@ -138,11 +138,11 @@ def called(node: Node | None) -> str:
     return "" if node is None else _last_name(node.text or b"")
 
 
-def head(node: Node) -> str:
+def read_call(node: Node) -> str:
     """Return the name that a call with an object, a name and arguments calls."""
     end = node.child_by_field_name("arguments")
     if end is None:
-        end = next(inside(node, "arguments", "argument_list"), None)
+        end = next(yield_children(node, "arguments", "argument_list"), None)
     stop = node.end_byte if end is None else end.start_byte
     if (name := node.child_by_field_name("method")) is not None:  # in Ruby, before a block
         stop = name.end_byte
@@ -175,12 +175,12 @@ def _made_by(text: str) -> str:
     return f"{match[0]}()" if _MAKER.search(match[0]) else ""
 
 
-def other_names(names: Sequence[str], bound: Sequence[str]) -> tuple[str, ...]:
+def list_other_names(names: Sequence[str], bound: Sequence[str]) -> tuple[str, ...]:
     """Return what imported names are called in the file; nothing if that is their own names."""
-    return () if list(names) == list(bound) else tuple(map(flat, bound))
+    return () if list(names) == list(bound) else tuple(map(flatten, bound))
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     """Return a literal text without its quotes."""
     stripped = text.strip()
     for mark in ('"""', "'''", '"', "'", "`"):
@@ -189,7 +189,7 @@ def unquoted(text: str) -> str:
     return stripped
 
 
-def words(name: str, *prefixes: str) -> str:
+def split_words(name: str, *prefixes: str) -> str:
     """Return an identifier as words in lower case, without a prefix such as `test`."""
     parts = [part.lower() for part in _IDENTIFIER_PART.findall(name)]
     if len(parts) > 1 and parts[0] in prefixes:
@@ -197,6 +197,6 @@ def words(name: str, *prefixes: str) -> str:
     return " ".join(parts)
 
 
-def inside(node: Node, *types: str) -> Iterator[Node]:
+def yield_children(node: Node, *types: str) -> Iterator[Node]:
     """Yield the children of a node that have one of some types."""
     return (child for child in node.named_children if child.type in types)

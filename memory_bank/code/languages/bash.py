@@ -9,11 +9,11 @@ from memory_bank.base import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
-    flat,
+    flatten,
     line_of,
-    named,
+    read_field,
     text_of,
-    unquoted,
+    unquote,
 )
 from memory_bank.code.parse.parsed_file import Import
 
@@ -38,29 +38,29 @@ def _replace_astral(data: bytes) -> bytes:
 
 
 def _command_name(node: Node) -> str:
-    name = named(node)
+    name = read_field(node)
     if name == "run":  # of bats
-        return named(node, "argument")
+        return read_field(node, "argument")
     return "" if name in ("@test", "}") else name
 
 
 def _source(node: Node) -> Iterator[Import]:
-    if named(node) in ("source", ".") and (file := node.child_by_field_name("argument")):
-        target = _FOLDER.sub("./", unquoted(text_of(file)))
-        yield Import(flat(target), (), line_of(node))
+    if read_field(node) in ("source", ".") and (file := node.child_by_field_name("argument")):
+        target = _FOLDER.sub("./", unquote(text_of(file)))
+        yield Import(flatten(target), (), line_of(node))
 
 
 def _case(node: Node) -> Case | None:
     """Return a test of bats; the parser reads `@test` and the closing bracket as commands."""
     title = node.child_by_field_name("argument")
-    if named(node) != "@test" or title is None:
+    if read_field(node) != "@test" or title is None:
         return None
     last: Node | None = node
     for _ in range(_MOST_STATEMENTS):
         last = last.next_sibling if last is not None else None
         if last is None or text_of(last) == "}":
             break
-    return Case(unquoted(text_of(title)), "bats", last=last)
+    return Case(unquote(text_of(title)), "bats", last=last)
 
 
 RULES = Rules(

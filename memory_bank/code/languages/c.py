@@ -10,13 +10,13 @@ from memory_bank.base import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
-    flat,
-    inside,
+    flatten,
     line_of,
-    named,
+    read_field,
+    split_words,
     text_of,
-    unquoted,
-    words,
+    unquote,
+    yield_children,
 )
 from memory_bank.code.parse.parsed_file import Import
 
@@ -87,8 +87,8 @@ def _bare(name: Node | None) -> str:
     if name is not None and name.type.startswith("template_"):
         name = name.child_by_field_name("name")
     if name is not None and name.type == "operator_cast":
-        return f"operator {named(name, 'type')}"
-    return _BLANKS.sub(r"\1", flat(text_of(name))).replace("::", ".")
+        return f"operator {read_field(name, 'type')}"
+    return _BLANKS.sub(r"\1", flatten(text_of(name))).replace("::", ".")
 
 
 def _is_global(node: Node) -> bool:
@@ -100,7 +100,7 @@ def _is_global(node: Node) -> bool:
 
 def include(node: Node) -> Iterator[Import]:
     """Yield the file that a line includes."""
-    yield Import(unquoted(named(node, "path")).strip("<>"), (), line_of(node))
+    yield Import(unquote(read_field(node, "path")).strip("<>"), (), line_of(node))
 
 
 def test_function(node: Node) -> Case | None:
@@ -109,10 +109,11 @@ def test_function(node: Node) -> Case | None:
     parameters = call.child_by_field_name("parameters") if call is not None else None
     if call is None or parameters is None or node.child_by_field_name("type") is not None:
         return None
-    if not _TEST_MACRO.fullmatch(named(call, "declarator")):
+    if not _TEST_MACRO.fullmatch(read_field(call, "declarator")):
         return None
     names = [
-        words(text_of(parameter)).removesuffix(" test") for parameter in parameters.named_children
+        split_words(text_of(parameter)).removesuffix(" test")
+        for parameter in parameters.named_children
     ]
     return Case(" > ".join(names), "googletest") if names else None
 
@@ -120,13 +121,17 @@ def test_function(node: Node) -> Case | None:
 def test_call(node: Node) -> Case | None:
     """Return the test, or its section, of Catch2 or doctest: a call before a block."""
     arguments, holder = node.child_by_field_name("arguments"), node.parent
-    if arguments is None or holder is None or not _CASE_MACRO.fullmatch(named(node, "function")):
+    if (
+        arguments is None
+        or holder is None
+        or not _CASE_MACRO.fullmatch(read_field(node, "function"))
+    ):
         return None
-    title = next(inside(arguments, "string_literal", "concatenated_string"), None)
+    title = next(yield_children(arguments, "string_literal", "concatenated_string"), None)
     block = holder.next_named_sibling
     if title is None or block is None or block.type != "compound_statement":
         return None
-    sentence = unquoted(text_of(title)).replace('\\"', '"')
+    sentence = unquote(text_of(title)).replace('\\"', '"')
     return Case(sentence, "catch2", last=block)
 
 

@@ -9,13 +9,13 @@ from memory_bank.base import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
-    flat,
-    head,
-    inside,
+    flatten,
     line_of,
-    named,
+    read_call,
+    read_field,
+    split_words,
     text_of,
-    words,
+    yield_children,
 )
 from memory_bank.code.parse.parsed_file import Import
 
@@ -41,21 +41,21 @@ def _name(node: Node) -> str:
     """Return a name with the sign or word that tells a destructor and an operator from others."""
     around = node.parent.type if node.parent is not None else ""
     signs = {"operator_declaration": "operator", "destructor_declaration": "~"}
-    return signs.get(around, "") + flat(text_of(node))
+    return signs.get(around, "") + flatten(text_of(node))
 
 
 def _using(node: Node) -> Iterator[Import]:
-    if names := [*inside(node, *_TARGETS)]:
+    if names := [*yield_children(node, *_TARGETS)]:
         bound = tuple(text_of(name) for name in names[:-1])
-        yield Import(flat(text_of(names[-1])), (), line_of(node), bound)
+        yield Import(flatten(text_of(names[-1])), (), line_of(node), bound)
 
 
 def _attributes(node: Node) -> dict[str, str]:
     """Return the attributes of a definition: their text by their name."""
     return {
-        named(attribute).rpartition(".")[2].removesuffix("Attribute"): text_of(attribute)
-        for attribute_list in inside(node, "attribute_list")
-        for attribute in inside(attribute_list, "attribute")
+        read_field(attribute).rpartition(".")[2].removesuffix("Attribute"): text_of(attribute)
+        for attribute_list in yield_children(node, "attribute_list")
+        for attribute in yield_children(attribute_list, "attribute")
     }
 
 
@@ -70,14 +70,14 @@ def _test(node: Node) -> Case | None:
         (match[1] or match[2] for match in map(_SAID.search, attributes.values()) if match),
         "",
     )
-    return Case(match or words(named(node), "test"), framework)
+    return Case(match or split_words(read_field(node), "test"), framework)
 
 
 def _group(node: Node) -> Case | None:
-    name = named(node)
+    name = read_field(node)
     if not {"TestFixture", "TestClass"} & _attributes(node).keys() and not _TEST_CLASS.search(name):
         return None
-    return Case(words(_TEST_CLASS.sub("", name)), "xunit", group=True)
+    return Case(split_words(_TEST_CLASS.sub("", name)), "xunit", group=True)
 
 
 RULES = Rules(
@@ -88,7 +88,7 @@ RULES = Rules(
     name_of=_name,
     attributes=frozenset(["attribute_list"]),
     bases=frozenset(["base_list"]),
-    calls={"invocation_expression": "function", "object_creation_expression": head},
+    calls={"invocation_expression": "function", "object_creation_expression": read_call},
     imports={"using_directive": _using},
     tests={"class_declaration": _group, "method_declaration": _test},
 )

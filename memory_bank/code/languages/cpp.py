@@ -6,7 +6,7 @@ import re
 
 from memory_bank.base import lazy_pattern
 from memory_bank.code.languages import c
-from memory_bank.code.languages.base import Rules, head
+from memory_bank.code.languages.base import Rules, read_call
 
 _MACRO = rb"[A-Z_][A-Z0-9_]{2,60}(?:\([^()\n]{0,200}\))?"
 
@@ -34,7 +34,7 @@ RULES = Rules(
     name_of=c.name_of,
     wrappers=frozenset(["template_declaration"]),
     bases=frozenset(["base_class_clause"]),
-    calls={"call_expression": "function", "new_expression": head},
+    calls={"call_expression": "function", "new_expression": read_call},
     imports={"preproc_include": c.include},
     tests={"function_definition": c.test_function, "call_expression": c.test_call},
 )

@@ -11,10 +11,10 @@ from memory_bank.code.languages.base import (
     Case,
     Rules,
     line_of,
-    named,
+    read_field,
+    split_words,
     text_of,
-    unquoted,
-    words,
+    unquote,
 )
 from memory_bank.code.parse.parsed_file import Import
 
@@ -30,8 +30,8 @@ _NAMES = ("name", "desc", "description", "title", "scenario")
 
 
 def _import(node: Node) -> Iterator[Import]:
-    path = unquoted(named(node, "path"))
-    name = named(node) or _VERSION.sub("", path).rpartition("/")[2]
+    path = unquote(read_field(node, "path"))
+    name = read_field(node) or _VERSION.sub("", path).rpartition("/")[2]
     bound = {".": (), "_": ("",)}.get(name, (name,))
     yield Import(path, (), line_of(node), bound)
 
@@ -39,25 +39,25 @@ def _import(node: Node) -> Iterator[Import]:
 def _called_name(node: Node) -> str:
     """Return the function of `f[int](x)`, which the parser takes for a conversion."""
     of = node.child_by_field_name("type")
-    return named(of, "type") if of is not None and of.type == "generic_type" else ""
+    return read_field(of, "type") if of is not None and of.type == "generic_type" else ""
 
 
 def _test(node: Node) -> Case | None:
-    name = named(node)
+    name = read_field(node)
     if not _TEST.match(name) or name == "TestMain":
         return None
-    return Case(words(name, "test"), "go")
+    return Case(split_words(name, "test"), "go")
 
 
 def _subtest(node: Node) -> Case | None:
     """Return the test of `t.Run("title", func …)`."""
     arguments = node.child_by_field_name("arguments")
-    if arguments is None or not named(node, "function").endswith(".Run"):
+    if arguments is None or not read_field(node, "function").endswith(".Run"):
         return None
     nodes = arguments.named_children
     if len(nodes) != 2 or not nodes[0].type.endswith("string_literal"):  # noqa: PLR2004
         return None
-    return Case(unquoted(text_of(nodes[0])), "go") if nodes[1].type == "func_literal" else None
+    return Case(unquote(text_of(nodes[0])), "go") if nodes[1].type == "func_literal" else None
 
 
 def _row(node: Node) -> Case | None:
@@ -68,7 +68,7 @@ def _row(node: Node) -> Case | None:
     row, text = node.parent, value.named_children[0]
     if row is None or row.type != "literal_value" or not text.type.endswith("string_literal"):
         return None
-    return Case(unquoted(text_of(text)), "go", inner=True)
+    return Case(unquote(text_of(text)), "go", inner=True)
 
 
 RULES = Rules(

@@ -10,13 +10,13 @@ from memory_bank.base import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
-    flat,
-    inside,
+    flatten,
     line_of,
-    named,
-    other_names,
+    list_other_names,
+    read_field,
     text_of,
-    unquoted,
+    unquote,
+    yield_children,
 )
 from memory_bank.code.parse.parsed_file import Import
 
@@ -60,17 +60,17 @@ def _is_outside(node: Node) -> bool:
 
 def name_of(node: Node) -> str:
     """Return the name that a node gives; nothing for a method of an object that has no name."""
-    holder, text = node.parent, flat(text_of(node))
+    holder, text = node.parent, flatten(text_of(node))
     if node.type in _NAMELESS:
-        return named(node) or "default"
+        return read_field(node) or "default"
     if node.type == "member_expression":
         return _assigned_name(text, holder.child_by_field_name("right") if holder else None)
     around = holder.parent if holder is not None else None
     if around is not None and around.type == "object":
-        name = unquoted(text)
+        name = unquote(text)
         is_pair = holder is not None and holder.type == "pair"
         return (name.replace(".", "_") if is_pair else name) if _is_kept(around) else ""
-    return unquoted(text)
+    return unquote(text)
 
 
 def _assigned_name(text: str, right: Node | None) -> str:
@@ -79,7 +79,7 @@ def _assigned_name(text: str, right: Node | None) -> str:
         return ""
     name = _EXPORTS.sub("", text).replace(".prototype.", ".")
     if name in ("module.exports", "exports"):
-        return (named(right) if right is not None else "") or "default"
+        return (read_field(right) if right is not None else "") or "default"
     return name
 
 
@@ -102,7 +102,9 @@ def _read_names(node: Node) -> list[tuple[str, str]]:
     while waiting:
         pattern = waiting.pop()
         if pattern.type in ("import_specifier", "export_specifier"):
-            entries.append((named(pattern), named(pattern, "alias") or named(pattern)))
+            entries.append(
+                (read_field(pattern), read_field(pattern, "alias") or read_field(pattern))
+            )
         elif pattern.type == "identifier":
             entries.append((text_of(pattern), text_of(pattern)))
         elif pattern.type in ("import_clause", "named_imports", "export_clause"):
@@ -112,8 +114,8 @@ def _read_names(node: Node) -> list[tuple[str, str]]:
 
 def _namespace_name(node: Node) -> tuple[str, ...]:
     """Return the name of all of a module: `a` of `import * as a`; nothing for `export *`."""
-    clause = next(inside(node, "import_clause"), node)
-    space = next(inside(clause, "namespace_import", "namespace_export"), None)
+    clause = next(yield_children(node, "import_clause"), node)
+    space = next(yield_children(clause, "namespace_import", "namespace_export"), None)
     if space is not None:
         return tuple(text_of(child) for child in space.named_children[-1:])
     return () if node.type == "export_statement" else ("",)
@@ -122,38 +124,38 @@ def _namespace_name(node: Node) -> tuple[str, ...]:
 def _import(node: Node) -> Iterator[Import]:
     source = node.child_by_field_name("source")
     if source is None:  # import x = require("…")
-        clause = next(inside(node, "import_require_clause"), None)
+        clause = next(yield_children(node, "import_require_clause"), None)
         source = clause.child_by_field_name("source") if clause is not None else None
     if source is not None:
-        entries, target = _read_names(node), flat(unquoted(text_of(source)))
+        entries, target = _read_names(node), flatten(unquote(text_of(source)))
         names, bound = [text for text, _ in entries], [text for _, text in entries]
-        original_names = other_names(names, bound) if names else _namespace_name(node)
+        original_names = list_other_names(names, bound) if names else _namespace_name(node)
         yield Import(target, tuple(names), line_of(node), original_names)
 
 
 def _required_target(node: Node) -> str:
     """Return the target of `require("…")` and `import("…")`; empty for other calls."""
     arguments = node.child_by_field_name("arguments")
-    if arguments is None or named(node, "function")[:8] not in ("require", "import"):
+    if arguments is None or read_field(node, "function")[:8] not in ("require", "import"):
         return ""
     first = next(iter(arguments.named_children), None)
-    return flat(unquoted(text_of(first))) if first is not None and first.type in _TEXTS else ""
+    return flatten(unquote(text_of(first))) if first is not None and first.type in _TEXTS else ""
 
 
 def _require(node: Node) -> Iterator[Import]:
     if target := _required_target(node):
         pattern = node.parent.child_by_field_name("name") if node.parent is not None else None
         nodes = (
-            [*inside(pattern, "shorthand_property_identifier_pattern", "pair_pattern")]
+            [*yield_children(pattern, "shorthand_property_identifier_pattern", "pair_pattern")]
             if pattern
             else []
         )
-        names = [named(key, "key") or text_of(key) for key in nodes]
-        bound = [named(key, "value") or text_of(key) for key in nodes]
+        names = [read_field(key, "key") or text_of(key) for key in nodes]
+        bound = [read_field(key, "value") or text_of(key) for key in nodes]
         if pattern is not None and pattern.type == "identifier":
             texts: tuple[str, ...] = (text_of(pattern),)
         else:
-            texts = other_names(names, bound) if names else ("",)
+            texts = list_other_names(names, bound) if names else ("",)
         yield Import(target, tuple(names), line_of(node), texts)
 
 
@@ -165,7 +167,7 @@ def _import_in_source(node: Node) -> Iterator[Import]:
 
 def _component_name(node: Node) -> str:
     """Return the component that an element is of; empty for an element of HTML."""
-    name = named(node)
+    name = read_field(node)
     return name if name[:1].isupper() or "." in name else ""
 
 
@@ -189,7 +191,7 @@ def _case(node: Node) -> Case | None:
         return None
     if title.type not in (*_TEXTS, *(("identifier", "member_expression") if match[1] else ())):
         return None
-    return Case(unquoted(text_of(title)), "describe", group=bool(match[1]))
+    return Case(unquote(text_of(title)), "describe", group=bool(match[1]))
 
 
 COMMON_SYMBOLS = str(Path(__file__).with_name("ecmascript.scm"))

@@ -10,14 +10,14 @@ from memory_bank.base import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
-    flat,
-    head,
-    inside,
+    flatten,
     line_of,
-    named,
+    read_call,
+    read_field,
+    split_words,
     text_of,
-    unquoted,
-    words,
+    unquote,
+    yield_children,
 )
 from memory_bank.code.parse.parsed_file import Import
 
@@ -36,46 +36,48 @@ _TEXTS = ("string", "encapsed_string")
 
 def _name(node: Node) -> str:
     """Return a name with dots, also one that `define` takes as a text."""
-    return flat(unquoted(text_of(node))).replace("\\", ".")
+    return flatten(unquote(text_of(node))).replace("\\", ".")
 
 
 def _use(node: Node) -> Iterator[Import]:
-    prefix = next((text_of(clause) + "\\" for clause in inside(node, "namespace_name")), "")
-    for clause in inside(node.child_by_field_name("body") or node, "namespace_use_clause"):
-        target = flat(prefix + text_of(next(iter(clause.named_children), None))).lstrip("\\")
-        name = named(clause, "alias") or target.rpartition("\\")[2]
+    prefix = next((text_of(clause) + "\\" for clause in yield_children(node, "namespace_name")), "")
+    for clause in yield_children(node.child_by_field_name("body") or node, "namespace_use_clause"):
+        target = flatten(prefix + text_of(next(iter(clause.named_children), None))).lstrip("\\")
+        name = read_field(clause, "alias") or target.rpartition("\\")[2]
         yield Import(target, (), line_of(clause), (name,))
 
 
 def _include(node: Node) -> Iterator[Import]:
-    if match := _FILE.search(flat(text_of(node))):
+    if match := _FILE.search(flatten(text_of(node))):
         target = match[2] or match[3] or ""
         yield Import(f"./{target.lstrip('/')}" if match[1] else target, (), line_of(node))
 
 
 def _group(node: Node) -> Case | None:
     base, name = (
-        next((text_of(clause) for clause in inside(node, "base_clause")), ""),
-        named(node),
+        next((text_of(clause) for clause in yield_children(node, "base_clause")), ""),
+        read_field(node),
     )
     if not base.endswith("TestCase") and not name.endswith("Test"):
         return None
-    return Case(words(name.removesuffix("Test")), "phpunit", group=True)
+    return Case(split_words(name.removesuffix("Test")), "phpunit", group=True)
 
 
 def _test(node: Node) -> Case | None:
-    before, name = node.prev_named_sibling, named(node)
+    before, name = node.prev_named_sibling, read_field(node)
     about = text_of(before) if before is not None and before.type == "comment" else ""
     about += "".join(
         f"#[{text_of(mark)}]"
-        for attribute_list in inside(node, "attribute_list")
-        for group in inside(attribute_list, "attribute_group")
-        for mark in inside(group, "attribute")
+        for attribute_list in yield_children(node, "attribute_list")
+        for group in yield_children(attribute_list, "attribute_group")
+        for mark in yield_children(group, "attribute")
     )
     if not name.startswith("test") and not _TEST_MARK.search(about):
         return None
     match = _SAID.search(about)
-    return Case(flat(match[1] or match[2] or match[3]) if match else words(name, "test"), "phpunit")
+    return Case(
+        flatten(match[1] or match[2] or match[3]) if match else split_words(name, "test"), "phpunit"
+    )
 
 
 RULES = Rules(
@@ -89,11 +91,11 @@ RULES = Rules(
     attributes=frozenset(["attribute_list"]),
     bases=frozenset(["base_clause", "class_interface_clause"]),
     calls={
-        "function_call_expression": head,
-        "member_call_expression": head,
-        "nullsafe_member_call_expression": head,
-        "scoped_call_expression": head,
-        "object_creation_expression": head,
+        "function_call_expression": read_call,
+        "member_call_expression": read_call,
+        "nullsafe_member_call_expression": read_call,
+        "scoped_call_expression": read_call,
+        "object_creation_expression": read_call,
     },
     imports={
         "namespace_use_declaration": _use,

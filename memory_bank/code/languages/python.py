@@ -12,13 +12,13 @@ from memory_bank.base import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
-    flat,
+    flatten,
     line_of,
-    named,
-    other_names,
+    list_other_names,
+    read_field,
+    split_words,
     text_of,
-    unquoted,
-    words,
+    unquote,
 )
 from memory_bank.code.parse.parsed_file import Import
 
@@ -57,15 +57,15 @@ def _doc(node: Node) -> str | None:
     text = first.named_children[0]
     if text.type not in _TEXTS:
         return None
-    summary, _, rest = unquoted(_PREFIX.sub("", text_of(text))).partition("\n")
+    summary, _, rest = unquote(_PREFIX.sub("", text_of(text))).partition("\n")
     return f"{summary.strip()}\n{textwrap.dedent(rest)}".strip()
 
 
 def _import(node: Node) -> Iterator[Import]:
     for child in node.named_children:
         target = child.child_by_field_name("name") if child.type == "aliased_import" else child
-        module = flat(text_of(target))
-        yield Import(module, (), line_of(node), (named(child, "alias") or module,))
+        module = flatten(text_of(target))
+        yield Import(module, (), line_of(node), (read_field(child, "alias") or module,))
 
 
 def _import_from(node: Node) -> Iterator[Import]:
@@ -73,9 +73,11 @@ def _import_from(node: Node) -> Iterator[Import]:
         text_of(name.child_by_field_name("name") if name.type == "aliased_import" else name)
         for name in node.children_by_field_name("name")
     ]
-    bound = [named(name, "alias") or text_of(name) for name in node.children_by_field_name("name")]
-    module = named(node, "module_name") or "__future__"
-    yield Import(module, tuple(map(flat, names)), line_of(node), other_names(names, bound))
+    bound = [
+        read_field(name, "alias") or text_of(name) for name in node.children_by_field_name("name")
+    ]
+    module = read_field(node, "module_name") or "__future__"
+    yield Import(module, tuple(map(flatten, names)), line_of(node), list_other_names(names, bound))
 
 
 def _is_text(node: Node) -> bool:
@@ -109,18 +111,18 @@ def _plain(text: str) -> str | int | None:
 
 
 def _test_class(node: Node) -> Case | None:
-    name, bases = named(node), named(node, "superclasses")
+    name, bases = read_field(node), read_field(node, "superclasses")
     if not name.startswith("Test") and "TestCase" not in bases:
         return None
-    title = words(name, "test").removesuffix(" tests").removesuffix(" test")
+    title = split_words(name, "test").removesuffix(" tests").removesuffix(" test")
     return Case(title, "unittest" if "TestCase" in bases else "pytest", group=True)
 
 
 def _test_function(node: Node) -> Case | None:
-    name = named(node)
+    name = read_field(node)
     if not name.startswith("test"):
         return None
-    title, part = words(name, "test"), (_doc(node) or "").strip().partition("\n")[0]
+    title, part = split_words(name, "test"), (_doc(node) or "").strip().partition("\n")[0]
     return Case(f"{title}: {part}" if part else title, "pytest")
 
 

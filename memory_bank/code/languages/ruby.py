@@ -10,14 +10,14 @@ from memory_bank.base import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
-    flat,
-    head,
-    inside,
+    flatten,
     line_of,
-    named,
+    read_call,
+    read_field,
+    split_words,
     text_of,
-    unquoted,
-    words,
+    unquote,
+    yield_children,
 )
 from memory_bank.code.parse.parsed_file import Import
 
@@ -37,47 +37,47 @@ _TEST_BASE = lazy_pattern(r"(?:TestCase|Minitest(?:::|\.)Test|Test::Unit\b.*|::T
 
 
 def _name(node: Node) -> str:
-    return flat(text_of(node)).replace("::", ".").lstrip(".")
+    return flatten(text_of(node)).replace("::", ".").lstrip(".")
 
 
 def _import(node: Node) -> Iterator[Import]:
-    word, arguments = named(node, "method"), node.child_by_field_name("arguments")
+    word, arguments = read_field(node, "method"), node.child_by_field_name("arguments")
     if (
         word not in _IMPORTS
         or arguments is None
         or node.child_by_field_name("receiver") is not None
     ):
         return
-    if texts := [unquoted(text_of(argument)) for argument in inside(arguments, "string")]:
+    if texts := [unquote(text_of(argument)) for argument in yield_children(arguments, "string")]:
         near = word == "require_relative" and not texts[-1].startswith(".")
-        yield Import(flat(f"./{texts[-1]}" if near else texts[-1]), (), line_of(node))
+        yield Import(flatten(f"./{texts[-1]}" if near else texts[-1]), (), line_of(node))
 
 
 def _block(node: Node) -> Case | None:
     """Return a test, or a group of tests, of RSpec or minitest."""
-    word, arguments = named(node, "method"), node.child_by_field_name("arguments")
+    word, arguments = read_field(node, "method"), node.child_by_field_name("arguments")
     receiver = text_of(node.child_by_field_name("receiver"))
     if word not in (*_GROUPS, *_CASES) or receiver not in ("", "RSpec"):
         return None
     if arguments is None or node.child_by_field_name("block") is None:
         return None
     title = " ".join(
-        unquoted(text_of(argument)).lstrip(":") for argument in inside(arguments, *_TITLES)
+        unquote(text_of(argument)).lstrip(":") for argument in yield_children(arguments, *_TITLES)
     )
     framework = "minitest" if word in ("test", "should") else "rspec"
     return Case(title, framework, group=word in _GROUPS) if title else None
 
 
 def _group(node: Node) -> Case | None:
-    if not _TEST_BASE.search(named(node, "superclass")):
+    if not _TEST_BASE.search(read_field(node, "superclass")):
         return None
-    name = named(node).removeprefix("Test").removesuffix("Test")
-    return Case(words(name), "minitest", group=True)
+    name = read_field(node).removeprefix("Test").removesuffix("Test")
+    return Case(split_words(name), "minitest", group=True)
 
 
 def _test(node: Node) -> Case | None:
-    name = named(node)
-    return Case(words(name, "test"), "minitest") if name.startswith("test_") else None
+    name = read_field(node)
+    return Case(split_words(name, "test"), "minitest") if name.startswith("test_") else None
 
 
 RULES = Rules(
@@ -88,7 +88,7 @@ RULES = Rules(
     programs=("ruby",),
     symbols=(__file__,),
     name_of=_name,
-    calls={"call": head},
+    calls={"call": read_call},
     bases=frozenset(["superclass"]),
     quotes=frozenset(['"']),
     optional=frozenset([";"]),

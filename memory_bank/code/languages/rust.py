@@ -9,12 +9,12 @@ from memory_bank.base import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
-    flat,
+    flatten,
     line_of,
-    named,
-    other_names,
+    list_other_names,
+    read_field,
+    split_words,
     text_of,
-    words,
 )
 from memory_bank.code.parse.parsed_file import Import
 
@@ -35,7 +35,7 @@ _TEST = lazy_pattern(r"#\[\s*(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_tes
 
 def _name(node: Node) -> str:
     """Return a name without the path before it, as of the type that an `impl` adds to."""
-    return flat(text_of(node)).partition("<")[0].rpartition("::")[2].strip()
+    return flatten(text_of(node)).partition("<")[0].rpartition("::")[2].strip()
 
 
 def _called_name(node: Node) -> str:
@@ -52,13 +52,13 @@ def _called_name(node: Node) -> str:
 
 def _macro_called(node: Node) -> str:
     """Return the name of a macro with its sign, which tells it from a function."""
-    return f"{named(node, 'macro')}!"
+    return f"{read_field(node, 'macro')}!"
 
 
 def _file(node: Node) -> Iterator[Import]:
     """Yield the file of a module that is declared without its body."""
     if node.child_by_field_name("body") is None:
-        yield Import(f"./{named(node)}", (), line_of(node), (named(node),))
+        yield Import(f"./{read_field(node)}", (), line_of(node), (read_field(node),))
 
 
 def _use(node: Node) -> Iterator[Import]:
@@ -73,7 +73,7 @@ def _use(node: Node) -> Iterator[Import]:
             yield Import(path or name, (), line_of(node), (bound,) if name else ())
     for target, entry in entries.items():
         names = [name for name, _ in entry]
-        original_names = other_names(names, [bound for _, bound in entry])
+        original_names = list_other_names(names, [bound for _, bound in entry])
         yield Import(target, tuple(names), line_of(node), original_names)
 
 
@@ -83,7 +83,7 @@ def _inner_modules(node: Node) -> list[str]:
     at = node.parent
     while at is not None:
         if at.type == "mod_item":
-            names.append(named(at))
+            names.append(read_field(at))
         at = at.parent
     return names[::-1]
 
@@ -112,10 +112,10 @@ def _paths(node: Node) -> Iterator[tuple[str, str, str]]:
             continue
         if next_node.type == "use_as_clause":
             waiting.append(
-                (before, named(next_node, "alias"), next_node.child_by_field_name("path"))
+                (before, read_field(next_node, "alias"), next_node.child_by_field_name("path"))
             )
         elif next_node.type == "scoped_use_list":
-            inner = "::".join(filter(None, (before, named(next_node, "path"))))
+            inner = "::".join(filter(None, (before, read_field(next_node, "path"))))
             waiting.append((inner, "", next_node.child_by_field_name("list")))
         elif next_node.type == "use_list":
             waiting += [(before, "", child) for child in reversed(next_node.named_children)]
@@ -123,7 +123,7 @@ def _paths(node: Node) -> Iterator[tuple[str, str, str]]:
             path = next((text_of(child) for child in next_node.named_children), "")
             yield "::".join(filter(None, (before, path))), "", ""
         else:
-            whole = "::".join(filter(None, (before, flat(text_of(next_node)))))
+            whole = "::".join(filter(None, (before, flatten(text_of(next_node)))))
             path, _, name = whole.removesuffix("::self").rpartition("::")
             yield path, name, alias or name
 
@@ -132,16 +132,20 @@ def _test(node: Node) -> Case | None:
     before = node.prev_named_sibling
     while before is not None and before.type in ("attribute_item", "line_comment", "block_comment"):
         if _TEST.match(text_of(before)):
-            return Case(words(named(node), "test"), "rust")
+            return Case(split_words(read_field(node), "test"), "rust")
         before = before.prev_named_sibling
     return None
 
 
 def _group(node: Node) -> Case | None:
     """Return the group of a module, unless its name only says that it has tests."""
-    name = named(node)
+    name = read_field(node)
     plain = name in ("test", "tests") or node.child_by_field_name("body") is None
-    return None if plain else Case(words(name, "test").removesuffix(" tests"), "rust", group=True)
+    return (
+        None
+        if plain
+        else Case(split_words(name, "test").removesuffix(" tests"), "rust", group=True)
+    )
 
 
 def _doc(node: Node) -> str | None:

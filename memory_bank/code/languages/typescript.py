@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memory_bank.code.languages import javascript
-from memory_bank.code.languages.base import named, text_of, unquoted
+from memory_bank.code.languages.base import read_field, text_of, unquote
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -16,7 +16,7 @@ def _name_of(node: Node) -> str:
     holder = node.parent
     if holder is None or holder.type not in ("function_signature", "internal_module", "module"):
         return javascript.name_of(node)
-    name = unquoted(text_of(node))
+    name = unquote(text_of(node))
     if holder.type != "function_signature":
         is_file = name[:1] in (".", "/") or "/" in name
         return name.replace(".", "_") if is_file else name
@@ -25,7 +25,7 @@ def _name_of(node: Node) -> str:
     after = holder.next_named_sibling
     if after is not None and after.type == "export_statement":
         after = after.child_by_field_name("declaration")
-    return "" if after is not None and named(after) == name else name
+    return "" if after is not None and read_field(after) == name else name
 
 
 RULES = javascript.RULES._replace(

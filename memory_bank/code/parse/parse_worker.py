@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from memory_bank.base import lazy_pattern
 from memory_bank.code.code_words import join_spans
-from memory_bank.code.languages.base import MOST_TEXT, Case, Rules, called, flat, inside, text_of
+from memory_bank.code.languages.base import (
+    MOST_TEXT,
+    Case,
+    Rules,
+    flatten,
+    read_callee,
+    text_of,
+    yield_children,
+)
 from memory_bank.code.parse.parsed_file import (
     ANSWER,
     EXAMPLE,
@@ -392,8 +400,8 @@ class TreeWalk:
         """Return the names in what says which types a type extends or implements."""
         rules = self._rules.bases
         fields = (node.child_by_field_name(rule) for rule in rules) if rules else ()
-        children = [child for child in fields if child] or list(inside(node, *rules))
-        texts = " ".join(flat(text_of(child)) for child in children)
+        children = [child for child in fields if child] or list(yield_children(node, *rules))
+        texts = " ".join(flatten(text_of(child)) for child in children)
         return " ".join(dict.fromkeys(_NAMES.findall(texts)))
 
     def _add_example(self, node: Node, doc: str, name: str = "") -> None:
@@ -416,8 +424,8 @@ class TreeWalk:
         if (
             definition.body and definition.name_start > definition.body.start_byte
         ):  # a `typedef` of C
-            return f"{flat(text)} {{…}} {definition.name}"
-        return _BRACKET.sub("", flat(text)).removesuffix("=>").rstrip(" {:=;")
+            return f"{flatten(text)} {{…}} {definition.name}"
+        return _BRACKET.sub("", flatten(text)).removesuffix("=>").rstrip(" {:=;")
 
     def _skip_attributes(self, node: Node) -> int:
         """Return the byte where a definition starts, after its attributes."""
@@ -440,7 +448,7 @@ class TreeWalk:
             return
         scope.test = len(self._tests)
         line = node.start_point[0] + 1
-        title = flat(" > ".join(filter(None, (*around.titles, test.title))))
+        title = flatten(" > ".join(filter(None, (*around.titles, test.title))))
         symbol = self._symbols[scope.symbol].qualified if scope.symbol >= 0 else ""
         end = _end_line(test.last or node)
         self._tests.append(
@@ -458,7 +466,7 @@ class TreeWalk:
         """Return the line with a byte."""
         start = self._data.rfind(b"\n", 0, at) + 1
         end = self._data.find(b"\n", at)
-        return flat(self._data[start : end if end >= 0 else None].decode("utf-8", "replace"))
+        return flatten(self._data[start : end if end >= 0 else None].decode("utf-8", "replace"))
 
     def _open_scope(self, end: int, name: str = "", kind: str = "") -> _Scope:
         around = self._scopes[-1]
@@ -479,7 +487,7 @@ class TreeWalk:
 
     def _add_call(self, node: Node, how: str | Callable[[Node], str]) -> None:
         """Add a call to the innermost symbol, and to the innermost test."""
-        name = called(node.child_by_field_name(how)) if isinstance(how, str) else how(node)
+        name = read_callee(node.child_by_field_name(how)) if isinstance(how, str) else how(node)
         if not name:
             return
         missing = {"symbol", "test"}
