@@ -25,6 +25,7 @@ from tests.git.history_builder import commit_all
 from tests.git.history_builder import run as run_git
 from tests.support.cited_shop import make_shop
 from tests.support.files import write_files
+from tests.support.homes import live_at
 
 # Where the environment forbids to keep bytecode, each process compiles all that it loads.
 sys.dont_write_bytecode = False
@@ -135,8 +136,7 @@ def private_folders(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> P
     """Keep a test's settings, state and data away from the user's own."""
     home = next(homes)
     home.mkdir()
-    for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+    live_at(home, monkeypatch)
     for name in [name for name in os.environ if name.startswith("MEMORY_BANK")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "static")  # few tests need the default, a slow one
@@ -238,8 +238,7 @@ def new_index(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     home = tmp_path_factory.mktemp("indexed")
     root = shutil.copytree(new_project, home / "project")
     with pytest.MonkeyPatch.context() as patched:
-        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
-            patched.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+        live_at(home, patched)
         patched.setenv("MEMORY_BANK_EMBEDDER", "static")
         with open_bank(root) as bank:
             bank.sync()

@@ -1,5 +1,4 @@
 import os
-import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -21,7 +20,7 @@ from memory_bank.memory.show import list_notes
 from memory_bank.search.embedders import static
 from memory_bank.sessions.sessions import start_session
 from tests.conftest import run_git as git
-from tests.git.history_builder import commit_all
+from tests.git.history_builder import commit_all, write_object, write_tree
 
 
 @pytest.fixture
@@ -371,29 +370,19 @@ def test_a_copy_in_use_is_named_by_forgetting(history: Path) -> None:
 def test_a_crafted_tree_stays_in_its_folder_and_changes_no_limit(
     project: Path, private_folders: Path
 ) -> None:
-    def write(kind: str, data: bytes) -> str:
-        options = ["-t", kind, "-w", "--literally", "--stdin"]
-        words = ["git", "-C", str(project), "hash-object", *options]
-        done = subprocess.run(words, input=data, capture_output=True, check=True)
-        return done.stdout.decode().strip()
-
-    def tree(*entries: tuple[str, str, str]) -> str:
-        rows = (
-            f"{mode} {name}".encode() + b"\0" + bytes.fromhex(one) for mode, name, one in entries
-        )
-        return write("tree", b"".join(rows))
-
-    note, large = write("blob", b"# Evil\n"), write("blob", b"x" * 20_000)
-    config = write(
-        "blob", b'[memory]\nmax_note_bytes = 100000000\nembedder = "http"\nenabled = false\n'
+    note, large = (write_object(project, "blob", data) for data in (b"# Evil\n", b"x" * 20_000))
+    config = write_object(
+        project,
+        "blob",
+        b'[memory]\nmax_note_bytes = 100000000\nembedder = "http"\nenabled = false\n',
     )
-    evil = tree(("100644", "config", note), ("100644", "evil.md", note))
+    evil = write_tree(project, [("100644", name, note) for name in ("config", "evil.md")])
     names = (".git", "..", ".GIT", "good")
-    bank = tree(
-        *(("40000", name, evil) for name in names),
-        ("100644", "config.toml", config), ("100644", "large.md", large),
-    )  # fmt: skip
-    commit = git(project, "commit-tree", "-m", "Evil", tree(("40000", ".memories", bank))).strip()
+    folders = [("40000", name, evil) for name in names]
+    files = [("100644", "config.toml", config), ("100644", "large.md", large)]
+    bank = write_tree(project, folders + files)
+    top = write_tree(project, [("40000", ".memories", bank)])
+    commit = git(project, "commit-tree", "-m", "Evil", top).strip()
     small = {"memory.max_note_bytes": 10_000, "memory.embedder": "none"}
     with open_bank(project, settings=small) as opened, bank_at(opened, commit) as then:
         assert list(then.store.paths()) == ["good/evil.md"]

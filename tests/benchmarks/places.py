@@ -12,6 +12,7 @@ from typing import NamedTuple
 from memory_bank.bank.bank import Bank
 from tests.benchmarks import collections, corpus
 from tests.benchmarks.bare import Bare
+from tests.git.history_builder import commit_all, run
 
 ROOT = Path(__file__).parents[2]
 ODD = collections.SHARED.with_name("odd")
@@ -89,9 +90,8 @@ def _made(name: str, work: Path, make: Callable[[Path], None], questions: list[s
 
 
 def _commit(project: Path) -> None:
-    for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Change")):
-        who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "gc.auto=0")
-        subprocess.run(["git", "-C", str(project), *who, *words], check=True)
+    run(project, "init", "-q")
+    commit_all(project, "Change")
 
 
 def ready(bank: Bank, bare: Bare) -> None:

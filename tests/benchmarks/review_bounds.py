@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from tests.git.history_builder import run as git
 from tests.support.files import write_files
+from tests.support.homes import name_homes
 
 MOST_SECONDS, MOST_MEGABYTES = 30, 400
 _GIVEN_UP = 300
@@ -241,8 +242,7 @@ print(json.dumps([code, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
 
 
 def _reviewed(project: Path, work: Path) -> Cost:
-    kinds = ("CONFIG", "STATE", "DATA", "CACHE")
-    env = {**os.environ, **{f"XDG_{kind}_HOME": str(work / kind) for kind in kinds}}
+    env = {**os.environ, **name_homes(work)}
     words = [sys.executable, "-m", "memory_bank", "review", "HEAD~1..HEAD", "--format", "json"]
     between = [sys.executable, "-c", _MEASURED, str(work / "out"), str(_GIVEN_UP)]
     began = time.perf_counter()

@@ -1,16 +1,15 @@
 """What the notes are written from, where refusals are counted."""
 
-import subprocess
 from pathlib import Path
 
 from tests.benchmarks.refusals import commits, notes, refused
+from tests.git.history_builder import commit_all, run
 
 
 def test_notes_about_a_commit_cite_it_and_are_not_refused(tmp_path: Path) -> None:
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     (tmp_path / "cookies.py").write_text("def sign(value):\n    return value\n")
-    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "fix(auth): Sign the cookie")):
-        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True)
+    run(tmp_path, "init", "-q")
+    commit_all(tmp_path, "fix(auth): Sign the cookie")
     (commit,) = commits(tmp_path)
     assert (commit.files, commit.message.strip()) == (["cookies.py"], "fix(auth): Sign the cookie")
     written = list(notes(commit, "https://git.example.org/team/shop"))

@@ -1,7 +1,7 @@
 """Repositories with a made-up history, by `git fast-import`."""
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,3 +84,18 @@ def commit_all(folder: Path, message: str) -> None:
     """Commit all that is in a work tree."""
     run(folder, "add", "-A")
     run(folder, "commit", "-q", "-m", message)
+
+
+def write_object(folder: Path, kind: str, data: bytes) -> str:
+    """Write an object that git itself might not make; return its name."""
+    words = ("hash-object", "-t", kind, "-w", "--literally", "--stdin")
+    return run(folder, *words, given=data).strip()
+
+
+def write_tree(folder: Path, entries: Iterable[tuple[str, str, str]]) -> str:
+    """Write a tree of modes, names and objects; return its name."""
+    rows = (
+        f"{mode} {name}".encode() + b"\0" + bytes.fromhex(object_)
+        for mode, name, object_ in entries
+    )
+    return write_object(folder, "tree", b"".join(rows))

@@ -1,6 +1,5 @@
 """Which commits changed each file, by one call of git, and which pull requests brought them."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,7 +120,7 @@ def test_authors_that_are_no_utf8_and_odd_names(root: Path, git: Git) -> None:
         b'M 100644 inline "' + odd.replace(b"\n", b"\\n") + b'"\ndata 1\nx\n'
         b"M 100644 inline notes/a.md\ndata 1\ny\n"
     )
-    subprocess.run(["git", "-C", str(root), "fast-import", "--quiet"], input=stream, check=True)
+    history_builder.run(root, "fast-import", "--quiet", given=stream)
     found = read(root)
     assert found.changes("a.md")[0].commit.author == "\ufffd\ufffd"
     assert len(found.changes("a.md")) == 2

@@ -13,6 +13,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.history import History
 from tests.code import hostile
 from tests.git.history_builder import commit_all
+from tests.support.waiting import until
 
 Git = Callable[..., str]
 
@@ -376,11 +377,7 @@ def test_git_that_hangs_is_waited_for_once_and_ended_with_its_children(
         assert not ask_everything(project)
         assert "did not answer within 0.5 seconds" in repository.find_problem(project)
     (child,) = map(int, (tmp_path / "child").read_text().split())
-    for _ in range(1000):
-        if not alive(child):
-            break
-        time.sleep(0.05)
-    assert not alive(child)
+    until(lambda: not alive(child))
     monkeypatch.setattr(process.TimeoutState, "until", time.monotonic())  # a minute later
     assert ask_everything(project)
 

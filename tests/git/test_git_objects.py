@@ -1,5 +1,4 @@
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from memory_bank.git.objects import (
 )
 from tests.code import hostile
 from tests.conftest import run_git as git
-from tests.git.history_builder import commit_all
+from tests.git.history_builder import commit_all, write_tree
 
 ODD = ["with space.md", "Ünï.md", 'quo"te.md', "-dash.md", ":colon.md", "new\nline.md", "a\tb.md"]
 
@@ -238,21 +237,11 @@ def test_odd_paths_are_safe(path: str) -> None:
     assert is_safe(path)
 
 
-def crafted(tree: Path, entries: list[tuple[str, str, str]]) -> str:
-    """Write a tree that git itself would not make; return its id."""
-    raw = b"".join(
-        f"{mode} {name}".encode() + b"\0" + bytes.fromhex(one) for mode, name, one in entries
-    )
-    words = ["hash-object", "-t", "tree", "-w", "--literally", "--stdin"]
-    done = subprocess.run(["git", "-C", tree, *words], input=raw, capture_output=True, check=True)
-    return done.stdout.decode().strip()
-
-
 def test_unsafe_paths_of_a_crafted_tree_are_left_out(project: Path) -> None:
     text = at(project, "HEAD:.memories/facts/bm25.md")
-    below = crafted(project, [("100644", "evil.md", text)])
+    below = write_tree(project, [("100644", "evil.md", text)])
     names = ("..", ".git", ".GIT", "bank")
-    top = crafted(project, [("40000", name, below) for name in names])
+    top = write_tree(project, [("40000", name, below) for name in names])
     commit = git(project, "commit-tree", "-m", "Evil", top).strip()
     assert set(list_files_at(project, commit)) == {"bank/evil.md"}
 
@@ -263,7 +252,7 @@ def test_a_tree_of_a_billion_files_stops_at_the_limit(
     one = at(project, "HEAD:.memories/facts/bm25.md")
     mode = "100644"
     for _ in range(9):
-        one = crafted(project, [(mode, f"f{number}", one) for number in range(10)])
+        one = write_tree(project, [(mode, f"f{number}", one) for number in range(10)])
         mode = "40000"
     commit = git(project, "commit-tree", "-m", "Many", one).strip()
     monkeypatch.setattr(objects, "MOST_FILES_BYTES", 1_000_000)

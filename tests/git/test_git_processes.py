@@ -8,6 +8,7 @@ import pytest
 
 from tests.git.history_builder import Made, extend, make, run
 from tests.support import forked
+from tests.support.homes import live_at
 
 CODE = "def parse(text):\n    return text\n"
 
@@ -23,8 +24,7 @@ NOTES = {
 def test_after_a_commit_git_is_started_a_few_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, most: int
 ) -> None:
-    for kind in ("CACHE", "STATE", "DATA", "CONFIG"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
+    live_at(tmp_path, monkeypatch)
     tree = make(tmp_path / "project", [Made({"src/a.py": CODE, **NOTES})])
     seen = tmp_path / "seen"
     program = tmp_path / "bin/git"

@@ -1,7 +1,6 @@
 """A bank that is exported as a bundle: what it has, what it leaves out, and that it is read back."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from memory_bank.memory.export_bundle import export_okf
 from memory_bank.memory.links import links_of
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.lint import lint
+from tests.git.history_builder import commit_all, run
 from tests.support.files import write_files
 
 OWN = Path(__file__).parents[2] / ".memories"
@@ -47,18 +47,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "src/queue.py").write_text("limit = 10\n")
     monkeypatch.chdir(root)
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
-    git("init", "-q")
+    run(root, "init", "-q")
     assert run_cli(["init", "--no-agents"]) == 0
     write_files(root / ".memories", NOTES)
     (root / ".gitignore").write_text("drafts/\n")
-    git("add", "-A")
-    git("commit", "-qm", "Add notes")
+    commit_all(root, "Add notes")
     return root
-
-
-def git(*words: str) -> None:
-    person = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    subprocess.run(["git", *person, *words], check=True)
 
 
 def texts(folder: Path) -> dict[str, str]:
@@ -73,7 +67,7 @@ def test_notes_are_written_with_converted_keys_and_links(project: Path) -> None:
     assert found["decisions/queue.md"].replace(bank_date(found), "DATE") == (
         "---\ntype: decision\ntitle: One queue\ndescription: We have one queue, see its limits,"
         " src/queue.py, code, person:ada and x.\n"
-        'generated: {by: "human:Ada", at: "DATE"}\nsources: [{resource: /src/queue.py}]\n'
+        'generated: {by: "human:Test", at: "DATE"}\nsources: [{resource: /src/queue.py}]\n'
         'id: 4f1c9be07a52\ntags: [jobs]\ncreated_at: "DATE"\nowner: Ada\n---\n'
         "# One queue\n\n- supersedes:: [two-queues](/decisions/two-queues.md)\n\n"
         "We have **one** queue, see [its limits](/facts/limits.md#of-jobs), [src/queue.py](/src/queue.py),"
@@ -165,10 +159,9 @@ def test_our_own_notes_are_read_back_with_the_same_answers(
     for place in places:
         place.mkdir(exist_ok=True)
         monkeypatch.chdir(place)
-        git("init", "-q")
+        run(place, "init", "-q")
     monkeypatch.chdir(places[0])
-    git("add", "-A")
-    git("commit", "-qm", "Start")
+    commit_all(places[0], "Start")
     assert run_cli(["export", "okf", str(places[1] / "bundle")]) == 0
     monkeypatch.chdir(places[1])
     assert run_cli(["init", "--no-agents", "--include", "bundle"]) == 0

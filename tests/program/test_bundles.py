@@ -1,7 +1,6 @@
 """A folder of the Open Knowledge Format that is included, or is the bank: its notes work as ours."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +22,7 @@ from memory_bank.memory.show import list_notes, show
 from memory_bank.memory.views import view_listing
 from memory_bank.review.lint import lint
 from memory_bank.trust.stale import stale
+from tests.git.history_builder import commit_all, run
 from tests.support.files import write_files
 
 LISTED = (
@@ -84,16 +84,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "src/margin.py").write_text("cost = 1\n")
     monkeypatch.chdir(root)
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
-    git("init", "-q")
+    run(Path.cwd(), "init", "-q")
     assert run_cli(["init", "--no-agents", "--include", "docs/okf"]) == 0
-    git("add", "-A")
-    git("commit", "-qm", "Start")
+    commit_all(Path.cwd(), "Start")
     return root
-
-
-def git(*words: str) -> None:
-    person = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    subprocess.run(["git", *person, *words], check=True)
 
 
 @pytest.fixture
@@ -185,8 +179,7 @@ def test_sources_are_shown_with_what_is_known_of_them(project: Path, bank: Bank)
 )
 def test_a_note_is_as_old_as_it_says(project: Path, bank: Bank, key: str) -> None:
     (project / "docs/okf/tables/old.md").write_text(f"---\ntype: Table\n{key}\n---\nOld.\n")
-    git("add", "-A")
-    git("commit", "-qm", "Add a table")
+    commit_all(Path.cwd(), "Add a table")
     assert show(bank, "docs/okf/tables/old.md").created_at == "2024-05-01T00:00:00Z"
 
 
@@ -237,7 +230,7 @@ def test_cited_code_that_changed_and_passed_dates_are_stale(
     ]
     assert report.stale == ()
     (project / "src/margin.py").write_text("cost = 2\n")
-    git("commit", "-qam", "Raise costs")
+    run(Path.cwd(), "commit", "-qam", "Raise costs")
     (citation,) = stale(bank).stale
     assert (citation.path, citation.names) == ("docs/okf/metrics/margin.md", ("cost",))
     capsys.readouterr()
@@ -349,13 +342,12 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(root)
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
     (root / "app.py").write_text("tax = 1\n")
-    git("init", "-q")
-    git("config", "user.name", "Ada Lovelace")
-    git("config", "user.email", "ada@example.org")
+    run(Path.cwd(), "init", "-q")
+    run(Path.cwd(), "config", "user.name", "Ada Lovelace")
+    run(Path.cwd(), "config", "user.email", "ada@example.org")
     assert run_cli(["init", "--no-agents"]) == 0
     write(root / ".memories", DECLARED)
-    git("add", "-A")
-    git("commit", "-qm", "Start")
+    commit_all(Path.cwd(), "Start")
     return root
 
 

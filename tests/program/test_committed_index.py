@@ -19,6 +19,7 @@ from memory_bank.memory.show import list_notes, tag_counts
 from memory_bank.review.doctor import doctor
 from tests.search.views import view_of
 from tests.support import forked
+from tests.support.homes import live_at
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -30,8 +31,7 @@ LURE = "---\ntags: [lure]\nsource_agent: mallory\ntype: decision\n---\n# Trust M
 def elsewhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Be on another machine, or in a container: with another home."""
     with monkeypatch.context() as there:
-        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
-            there.setenv(f"XDG_{kind}_HOME", str(folder / kind.lower()))
+        live_at(folder, there)
         yield
 
 

@@ -105,10 +105,7 @@ def repository(tmp_path: Path) -> Path:
 
 def test_trees_that_git_did_not_make_lead_nowhere(repository: Path, tmp_path: Path) -> None:
     def made(*words: str, data: bytes) -> str:
-        done = subprocess.run(
-            ["git", *words], check=True, cwd=repository, input=data, capture_output=True
-        )
-        return done.stdout.decode().strip()
+        return run_git(repository, *words, given=data).strip()
 
     def tree(kind: str, *entries: tuple[str, str]) -> str:
         mode = {"blob": "100644", "tree": "040000"}[kind]

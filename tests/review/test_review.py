@@ -22,6 +22,7 @@ from memory_bank.review.views import view_review
 from tests.benchmarks.review_bounds import MOST_MEGABYTES, MOST_SECONDS, measure
 from tests.conftest import run_git
 from tests.git.history_builder import commit_all
+from tests.support.homes import live_at
 
 SETTINGS = {"memory.embedder": "none"}
 QUEUE = (
@@ -89,8 +90,7 @@ def found(history: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
     """Review the branch, once for all tests that only look at it."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
-        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
-            patch.setenv(f"XDG_{kind}_HOME", str(home / kind))
+        live_at(home, patch)
         with open_bank(history / ".memories", settings=SETTINGS) as bank:
             yield review(bank)
 

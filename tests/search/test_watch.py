@@ -18,6 +18,7 @@ from memory_bank.review.doctor import doctor
 from memory_bank.search import watch
 from memory_bank.search.watch import Watcher
 from tests.git.history_builder import commit_all
+from tests.support.waiting import until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
@@ -369,10 +370,3 @@ def test_watching_a_bank_indexes_what_changes(folder: Path, opening: Callable[..
         thread.join()
     assert said[0].startswith("up to date")
     assert recall(bank, "kestrel").result_count == 0
-
-
-def until(there: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not there():
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.02)

@@ -16,6 +16,8 @@ from tempfile import TemporaryDirectory
 
 from rich.text import Text
 
+from tests.support.homes import name_homes
+
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     'mb recall "why is the lock on a folder?" --limit 1',
@@ -39,8 +41,7 @@ def run() -> list[tuple[str, list[Text]]]:
     with TemporaryDirectory() as place:
         clone = Path(place) / "memory_bank"
         subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
-        kinds = ("CONFIG", "STATE", "DATA", "CACHE")
-        env = {**os.environ, **{f"XDG_{kind}_HOME": f"{place}/{kind}" for kind in kinds}}
+        env = {**os.environ, **name_homes(Path(place))}
         env |= {"FORCE_COLOR": "1", "COLUMNS": str(WIDTH), "PYTHONPATH": str(ROOT)}
         env["PATH"] = f"{place}{os.pathsep}{env['PATH']}"
         program = Path(place) / "mb"

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from memory_bank.agents.hook_bank import find_hook_bank
 from memory_bank.bank.bank import open_bank
 from memory_bank.search.manifest import document_rows
+from tests.support.waiting import until
 
 from .conftest import Hook
 
@@ -86,9 +86,6 @@ def test_what_a_start_leaves_is_counted_and_indexed_afterwards(project: Path, ho
     assert "3 notes in the bank and 1 that are not indexed yet" in answer
     bank = find_hook_bank(str(project))
     assert bank is not None
-    deadline = time.monotonic() + 30
-    while indexed(bank.root) < 4 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert indexed(bank.root) == 4
+    until(lambda: indexed(bank.root) == 4)
     _, _, answer = resources(hook, "SessionStart", session_id="t", source="startup")
     assert "4 notes in the bank, the newest" in answer

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from memory_bank.sessions.note_reading import parse
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.records import Session
 from tests.agents.hooks.conftest import Hook
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -75,13 +75,6 @@ def notes(state: Path) -> dict[str, Session]:
     files = sorted((state / "notes").rglob("*.md"))
     found = (parse(file.name, file.read_bytes()) for file in files)
     return {one.session_id: one for one in found if one}
-
-
-def until(met: Callable[[], object], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not met():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.1)
 
 
 def test_it_is_ended_with_a_summary_at_the_next_start(hook: Hook, state: Path) -> None:

@@ -21,6 +21,7 @@ from memory_bank.sessions.context import inject_context
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.queue import EventQueue
 from tests.agents.hooks.conftest import Hook
+from tests.support.waiting import until
 
 HEAVY = (
     "click", "rich", "pydantic", "mcp", "tantivy", "numpy", "dataclasses", "subprocess", "asyncio",
@@ -296,13 +297,8 @@ def test_a_session_leaves_a_note_and_context_for_the_next_one(
     hook("claude-code", "PostToolUse", used(hook, tool_name="Edit", tool_input=edit))
     hook("claude-code", "SessionEnd", used(hook, transcript_path=str(transcript)))
     with open_bank(hook.project) as bank:
-        end = time.monotonic() + 120
-        while time.monotonic() < end:
-            found = show_session(bank, "s").session
-            if found.summary and found.ended_at:
-                break
-            time.sleep(0.2)
-    assert found.ended_at
+        until(lambda: (shown := show_session(bank, "s").session).summary and shown.ended_at)
+        found = show_session(bank, "s").session
     assert (found.input_tokens, found.output_tokens) == (40, 2)
     assert found.summary
     assert [one.files_modified for one in found.observations] == [("src/job.py",)]
@@ -367,11 +363,3 @@ def test_the_words_of_a_prompt_find_the_note_that_answers_it_and_never_the_promp
     started = hook.answer("claude-code", "SessionStart", used(hook, session_id="next"))
     assert asked not in json.dumps(started)
     assert failures() == []
-
-
-def until(done: Callable[[], object], seconds: float = 120) -> None:
-    """Wait for what a detached process does."""
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.2)

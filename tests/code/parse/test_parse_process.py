@@ -17,6 +17,7 @@ from memory_bank.code.parse import parse_process, parse_worker, parsing
 from memory_bank.code.parse import parsed_file as records
 from memory_bank.code.parse.parsed_file import ParsedFile
 from tests.code.hostile_code import DEAR, REPEATED, hostile, memory
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -210,10 +211,7 @@ input()
         time.sleep(0.3)
         parent.kill()
         parent.wait()
-        end = time.monotonic() + 60
-        while memory(child) and time.monotonic() < end:
-            time.sleep(0.05)
-        assert memory(child) == 0
+        until(lambda: memory(child) == 0)
 
 
 @linux

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import threading
-import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from pygls.lsp.client import LanguageClient
 from pygls.uris import from_fs_path
 
 from tests.frontends.cli.conftest import command, environment
+from tests.support.homes import name_homes
 
 Result = TypeVar("Result")
 CAN = types.ClientCapabilities(
@@ -56,15 +56,12 @@ class Editor:
         self._thread.start()
         self.client = LanguageClient("test-editor", "1")
         self._add_features()
-        private = {
-            f"XDG_{one}_HOME": str(home / one) for one in ("CONFIG", "STATE", "DATA", "CACHE")
-        }
         where = folders[0] if folders else home
         self._run(
             self.client.start_io(
                 *command([*before, "serve", "lsp", *words]),
                 cwd=where,
-                env={**environment(), **private},
+                env={**environment(), **name_homes(home)},
             )
         )
         hello = types.InitializeParams(
@@ -119,14 +116,6 @@ class Editor:
             self.client.text_document_did_change, types.DidChangeTextDocumentParams(name, [change])
         )
         return types.TextDocumentIdentifier(uri(file))
-
-    def wait(self, true: Callable[[], Result], seconds: float = 60) -> Result:
-        """Wait until something is true, and return it."""
-        end = time.monotonic() + seconds
-        while not (found := true()) and time.monotonic() < end:
-            time.sleep(0.02)
-        assert found, "it did not become true"
-        return found
 
     def problems(self, file: Path, version: int | None = None) -> list[types.Diagnostic] | None:
         """Return the last problems of a file, if they are those of a version."""

@@ -1,6 +1,5 @@
 """One server of one project for the tests of a module, and texts with a cursor in them."""
 
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +9,9 @@ from lsprotocol import types
 from memory_bank.bank.bank import Bank
 from memory_bank.frontends.lsp.open_texts import Texts
 from tests.frontends.lsp.client import Editor, position, uri
+from tests.git.history_builder import commit_all, run
 from tests.support.files import write_files
+from tests.support.waiting import until
 
 Make = Callable[..., Texts]
 
@@ -36,9 +37,8 @@ NOTES = {
 
 def make_project(root: Path) -> Path:
     write_files(root, NOTES)
-    who = ("-c", "user.name=Test", "-c", "user.email=test@example.org")
-    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "Start")):
-        subprocess.run(["git", "-C", str(root), *who, *words], check=True)
+    run(root, "init", "-q")
+    commit_all(root, "Start")
     return root
 
 
@@ -54,7 +54,7 @@ def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
             params = types.DefinitionParams(document, position(text, "[[facts/bm25", 3))
             return bool(made.ask(made.client.text_document_definition_async, params))
 
-        made.wait(indexed)
+        until(indexed)
         yield made
         assert made.leave() == 0
         assert made.stderr == ""

@@ -1,4 +1,3 @@
-import subprocess
 import time
 from collections.abc import Iterator
 
@@ -8,6 +7,7 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.lookup import find_meant_symbols
 from memory_bank.frontends.lsp.completion import Completion, list_choices
 from tests.frontends.lsp.conftest import Make, cursor
+from tests.git.history_builder import run
 from tests.support.files import write_files
 
 NOTES = {
@@ -74,7 +74,7 @@ def test_the_files_of_the_project_are_offered(make: Make) -> None:
     for name in ("src/index.py", "src/ignored.py", ".gitignore"):
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text("ignored.py\n")
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    run(project, "init", "-q")
     found = list_choices(texts, "new.md", "[[src/", 6)
     assert [one.text for one in found.found] == ["src/index.py]]"]
 
@@ -99,7 +99,7 @@ def code(make: Make) -> Iterator[Codebase]:
     """Return the code of a project with a bank, read once."""
     project = make(NOTES).bank.layout.project
     write_files(project, CODE)
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    run(project, "init", "-q")
     with open_codebase(project) as opened:
         opened.refresh()
         yield opened
@@ -161,7 +161,7 @@ def test_symbols_come_when_the_code_has_been_read(make: Make) -> None:
     plain, offset = cursor("---\nsymbol_refs: [‸]\n---\n")
     texts = make(NOTES, new=plain)
     assert list_choices(texts, "new.md", plain, offset).found == ()
-    subprocess.run(["git", "init", "-q", str(texts.bank.layout.project)], check=True)
+    run(texts.bank.layout.project, "init", "-q")
     with open_codebase(texts.bank.layout.project) as unread:
         found = list_choices(texts, "new.md", plain, offset, lambda: unread)
     assert (found.found, found.complete) == ((), False)

@@ -24,32 +24,6 @@ def definition(editor: Editor, file: Path, text: str, mark: str) -> list[tuple[s
     return [(one.uri, one.range.start.line) for one in found]
 
 
-def test_it_says_what_it_offers(editor: Editor) -> None:
-    offers = editor.welcome.capabilities
-    assert editor.welcome.server_info.name == "memory-bank"
-    assert offers.text_document_sync.change == types.TextDocumentSyncKind.Incremental
-    assert offers.rename_provider.prepare_provider
-    assert offers.completion_provider.trigger_characters == ("[", "#", "^", "/")
-    for name in ("definition", "references", "hover"):
-        assert getattr(offers, f"{name}_provider")
-
-
-@pytest.mark.parametrize(
-    ("mark", "goal", "line"),
-    [
-        ("[[src/index.py]]", "src/index.py", 0),
-        ("src/index.py]\n", "src/index.py", 0),
-        ("[[decisions/whoosh]]", ".memories/decisions/whoosh.md", 0),
-        ("[[facts/bm25#Ranks]]", ".memories/facts/bm25.md", 4),
-    ],
-)
-def test_a_link_leads_to_its_note_section_or_file(
-    editor: Editor, notes: Path, mark: str, goal: str, line: int
-) -> None:
-    found = definition(editor, notes / "decisions/tantivy.md", TANTIVY, mark)
-    assert found == [(uri(editor.folders[0] / goal), line)]
-
-
 def test_positions_behind_emoji_and_with_crlf_are_right(editor: Editor, notes: Path) -> None:
     file = notes / "decisions/whoosh.md"
     assert definition(editor, file, WHOOSH, "[[facts/bm25]]") == [(uri(notes / "facts/bm25.md"), 0)]
@@ -81,15 +55,6 @@ def test_references_are_those_to_the_note_or_to_its_part(
     if count == 2:
         places = {one.uri: one.range for one in found}
         assert places[uri(notes / "decisions/whoosh.md")].start == position(WHOOSH, "[[facts")
-
-
-def test_a_hover_says_which_note_a_link_leads_to(editor: Editor, notes: Path) -> None:
-    text = TANTIVY.replace("bm25#Ranks", "bm25")
-    document = editor.open(notes / "decisions/tantivy.md", text)
-    params = types.HoverParams(document, position(text, "[[facts/bm25", 5))
-    shown = editor.ask(editor.client.text_document_hover_async, params)
-    assert shown.contents.value == "**BM25**  \n`facts/bm25.md`"
-    assert shown.range.start == position(text, "[[facts/bm25")
 
 
 def test_other_files_have_no_notes(editor: Editor) -> None:

@@ -1,4 +1,3 @@
-import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from memory_bank.frontends.lsp.problems import all_findings, list_fixes, list_pr
 from memory_bank.review.doctor import doctor
 from tests.conftest import SHARED
 from tests.frontends.lsp.conftest import Make
+from tests.git.history_builder import commit_all, run
 
 NOTES = {"facts/bm25.md": "# BM25\n\n## Ranking\n", "a/x.md": "x\n", "b/x.md": "x\n"}
 
@@ -79,16 +79,11 @@ def test_findings_of_files_are_fixed_where_a_name_is_known(make: Make) -> None:
     note = "---\nfile_refs: [gone.py]\n---\nSee [[old#Old|it]] and [o](old.md).\n"
     (root / "new.md").write_text(note)
 
-    def git(*words: str) -> None:
-        who = ("-c", "user.name=T", "-c", "user.email=t@example.org")
-        subprocess.run(["git", "-C", str(project), *who, *words], check=True, capture_output=True)
-
-    git("init", "-q")
-    git("add", "-A")
-    git("commit", "-qm", "Start")
-    git("mv", "gone.py", "kept.py")
-    git("mv", ".memories/old.md", ".memories/moved.md")
-    git("commit", "-qm", "Move")
+    run(project, "init", "-q")
+    commit_all(project, "Start")
+    run(project, "mv", "gone.py", "kept.py")
+    run(project, "mv", ".memories/old.md", ".memories/moved.md")
+    run(project, "commit", "-qm", "Move")
     texts.bank.catch_up()
     saved = all_findings(texts.bank)["new.md"]
     assert {one.rule for one in saved} == {"missing-file-ref", "moved-link"}

@@ -14,6 +14,8 @@ from memory_bank.base.paths import private_folder
 from tests.frontends.cli.conftest import command, environment
 from tests.frontends.lsp.client import Editor, position, uri
 from tests.frontends.lsp.conftest import NOTES, make_project
+from tests.git.history_builder import run
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +45,7 @@ def test_a_bank_that_is_made_later_is_served(start: Start, tmp_path: Path) -> No
     editor = start(root)
     assert not defined(editor, root / ".memories")
     (root / "notes").rename(root / ".memories")
-    found = editor.wait(lambda: defined(editor, root / ".memories"))
+    found = until(lambda: defined(editor, root / ".memories"))
     assert found[0].uri == uri(root / ".memories/decisions/whoosh.md")
     assert editor.leave() == 0
     assert (editor.messages, editor.stderr) == ([], "")
@@ -54,7 +56,7 @@ def test_each_folder_has_its_bank(start: Start, tmp_path: Path) -> None:
     (roots[1] / ".memories/facts/bm25.md").write_text("# Only in two\n")
     editor = start(*roots)
     for root in roots:
-        places = editor.wait(lambda root=root: defined(editor, root / ".memories"))
+        places = until(lambda root=root: defined(editor, root / ".memories"))
         assert places[0].uri == uri(root / ".memories/decisions/whoosh.md")
     assert editor.leave() == 0
 
@@ -66,7 +68,7 @@ def test_no_request_waits_while_a_bank_is_indexed(start: Start, tmp_path: Path) 
         began = time.monotonic()
         assert not defined(editor, root / ".memories")
         assert time.monotonic() - began < WAIT / 2
-    assert editor.wait(lambda: defined(editor, root / ".memories"))
+    assert until(lambda: defined(editor, root / ".memories"))
     assert editor.leave() == 0
 
 
@@ -91,7 +93,7 @@ def test_what_is_no_message_ends_nothing(tmp_path: Path) -> None:
 def test_a_client_without_moves_of_files_is_told_so(start: Start, tmp_path: Path) -> None:
     root = make_project(tmp_path / "project")
     editor = start(root, capabilities=types.ClientCapabilities(), words=())
-    editor.wait(lambda: defined(editor, root / ".memories"))
+    until(lambda: defined(editor, root / ".memories"))
     text = NOTES[".memories/facts/bm25.md"]
     document = editor.open(root / ".memories/facts/bm25.md", text)
     params = types.RenameParams(
@@ -117,7 +119,7 @@ def test_a_workspace_behind_a_symbolic_link_keeps_its_name(start: Start, tmp_pat
     link = tmp_path / "link"
     link.symlink_to(root)
     editor = start(link)
-    found = editor.wait(lambda: defined(editor, link / ".memories"))
+    found = until(lambda: defined(editor, link / ".memories"))
     assert found[0].uri == uri(link / ".memories/decisions/whoosh.md")
     file = link / ".memories/decisions/tantivy.md"
     params = types.RenameParams(
@@ -136,9 +138,6 @@ def test_one_bank_may_serve_all_files(start: Start, tmp_path: Path) -> None:
     bank, other = make_project(tmp_path / "project"), tmp_path / "other"
     other.mkdir()
     editor = start(other, before=("--bank", str(bank)))
-    assert editor.wait(lambda: defined(editor, bank / ".memories"))
+    assert until(lambda: defined(editor, bank / ".memories"))
     assert editor.leave() == 0
-    status = subprocess.run(
-        ["git", "-C", str(bank), "status", "--porcelain"], capture_output=True, check=True
-    )
-    assert status.stdout == b""
+    assert run(bank, "status", "--porcelain") == ""

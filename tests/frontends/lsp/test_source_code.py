@@ -1,7 +1,6 @@
 """Hovers in source files: of a real server, and each part of the text."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +13,11 @@ from memory_bank.code.index.codebase import open_codebase
 from memory_bank.frontends.lsp.buffers import Clock
 from memory_bank.frontends.lsp.source_code import SymbolContext, describe_symbol, format_age
 from tests.frontends.lsp.client import Editor, position, uri
+from tests.git.history_builder import commit_all, run
 from tests.support.files import write_files
+from tests.support.homes import live_at
 from tests.support.shop import FILES
+from tests.support.waiting import until
 
 NOW = 1_800_000_000.0
 NOTE = ShownNote(
@@ -96,13 +98,8 @@ def test_hovers_count_at_most_one_access_of_a_symbol_in_a_minute() -> None:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a repository whose orders and payments change together, with notes on them."""
     root = tmp_path_factory.mktemp("code").resolve() / "shop"
-    who = ("-c", "user.name=Test", "-c", "user.email=test@example.org")
-
-    def git(*words: str) -> None:
-        subprocess.run(["git", "-C", str(root), *who, *words], check=True)
-
     root.mkdir()
-    git("init", "-q")
+    run(root, "init", "-q")
     notes = {
         ".memories/.gitignore": ".index/\n.trash/\n.mb-*\nsessions/\n",
         ".memories/facts/retry.md": (
@@ -117,8 +114,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
             file.parent.mkdir(parents=True, exist_ok=True)
             mark = f"# {number}\n" if name in {"shop/orders.py", "shop/payments.py"} else ""
             file.write_text(text + mark)
-        git("add", "-A")
-        git("commit", "-qm", f"Change {number}")
+        commit_all(root, f"Change {number}")
     return root
 
 
@@ -131,7 +127,7 @@ def editor(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edi
             found = hover(made, file, "def charge_with_retry", 6)
             return "📝" in found and "⚠️" in found
 
-        made.wait(ready)
+        until(ready)
         yield made
         assert made.leave() == 0
         assert made.stderr == ""
@@ -210,7 +206,7 @@ def test_references_in_front_matter_are_completed(editor: Editor, shop: Path) ->
         return [one.label for one in found.items]
 
     assert labels("[ord")[0] == "shop/orders.py"
-    assert editor.wait(lambda: labels("- charge_")) == ["charge_with_retry"]
+    assert until(lambda: labels("- charge_")) == ["charge_with_retry"]
 
 
 def test_files_of_unknown_languages_and_outside_git_have_nothing(
@@ -225,8 +221,7 @@ def test_hovers_count_one_access(
 ) -> None:
     for _ in range(5):
         assert hover(editor, shop / "shop/payments.py", "def describe", 6)
-    for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(editor.home / kind))
+    live_at(editor.home, monkeypatch)
 
     def times() -> int:
         with open_codebase(shop) as code:
@@ -234,7 +229,7 @@ def test_hovers_count_one_access(
             found = code.accesses([row.id]).get(row.id)
         return found.times if found else 0
 
-    assert editor.wait(times) == 1
+    assert until(times) == 1
 
 
 @pytest.fixture
@@ -242,7 +237,7 @@ def alone(tmp_path: Path) -> Iterator[tuple[Editor, Path]]:
     """Start an editor in a repository without a bank, in which the first file is read."""
     root = tmp_path / "shop"
     write_files(root, FILES)
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    run(root, "init", "-q")
     with Editor(root, home=tmp_path / "home") as editor:
         yield editor, root
         assert editor.leave() == 0
@@ -252,17 +247,17 @@ def alone(tmp_path: Path) -> Iterator[tuple[Editor, Path]]:
 def test_without_a_bank_there_are_hovers_but_no_notes(alone: tuple[Editor, Path]) -> None:
     editor, root = alone
     file = root / "shop/orders.py"
-    editor.wait(lambda: "🧪" in hover(editor, file, "def check", 5))
+    until(lambda: "🧪" in hover(editor, file, "def check", 5))
     assert "📝" not in hover(editor, file, "def charge_with_retry", 5)
 
 
 def test_code_that_the_settings_turn_off_is_not_read(tmp_path: Path) -> None:
-    config = tmp_path / "home" / "CONFIG" / "memory-bank"
+    config = tmp_path / "home" / "config" / "memory-bank"
     config.mkdir(parents=True)
     (config / "config.toml").write_text("[code]\nenabled = false\n")
     root = tmp_path / "shop"
     root.mkdir()
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    run(root, "init", "-q")
     with Editor(root, home=tmp_path / "home") as editor:
         assert hover(editor, root / "a.py", "def f", 4, "def f():\n    pass\n") == ""
         assert editor.leave() == 0
@@ -281,6 +276,6 @@ def test_a_link_to_a_symbol_leads_to_its_definition(editor: Editor, shop: Path) 
 
     code = (shop / "shop/orders.py").read_text().splitlines()
     defined = next(at for at, line in enumerate(code) if "def charge_with_retry" in line)
-    found = editor.wait(lambda: lines("[[symbol:charge_with_retry"))
+    found = until(lambda: lines("[[symbol:charge_with_retry"))
     assert found == [(uri(shop / "shop/orders.py"), defined)]
     assert lines("[[symbol:nothing") == []

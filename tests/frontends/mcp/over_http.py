@@ -57,6 +57,7 @@ class Served:
 
     url: str
     process: subprocess.Popen[str]
+    token_file: str | None = None
 
     @property
     def port(self) -> int:
@@ -74,11 +75,18 @@ class Served:
             found = line.recv(65536).split(b" ", 2)
             return int(found[1]) if len(found) > 1 else 0
 
+    def stop(self, number: int) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(60)
+
     def post(self, message: object = HELLO, session: str = "", **settings: Any) -> httpx2.Response:
+        """Post a message, or bytes or pieces of bytes as they are; say hello where none is named."""
         headers = {**ACCEPT, **settings.pop("headers", {})}
         if session:
             headers["mcp-session-id"] = session
-        content = message if isinstance(message, bytes) else json.dumps(message).encode()
+        as_it_is = isinstance(message, bytes | Iterator)
+        content: Any = message if as_it_is else json.dumps(message).encode()
         return httpx2.post(self.url, headers=headers, content=content, timeout=60, **settings)
 
     def open(self) -> str:

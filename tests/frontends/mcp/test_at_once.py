@@ -1,7 +1,6 @@
 """Many calls at once on one connection: threads of one server share one bank."""
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.memory.forgetting.forget import forget
+from tests.support.waiting import until
 
 Make = Callable[..., Any]
 
@@ -73,9 +73,7 @@ def test_a_server_that_has_the_bank_open_goes_on(
     given = {"session_id": "s-mcp", "title": f"Saw the {TEXT}", "obs_type": "discovery"}
     server.call("store_observation", **given)
     assert TEXT in text_of(server.call("recall", query=TEXT))
-    deadline = time.monotonic() + 60
-    while not (project / ".memories/.index/vectors").is_dir() and time.monotonic() < deadline:
-        time.sleep(0.05)  # until it watches, and listens to sessions
+    until((project / ".memories/.index/vectors").is_dir)  # it watches, and listens to sessions
     with open_bank(project) as bank:
         done = forget(bank, TEXT)
     assert done.count >= 2

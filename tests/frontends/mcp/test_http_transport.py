@@ -1,12 +1,10 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,41 +16,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 import memory_bank
 from memory_bank.frontends.serving.connections import Limits
+from tests.frontends.mcp.over_http import ACCEPT, Served
 from tests.support import forked
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
-ACCEPT = {"accept": "application/json, text/event-stream"}
-
-
-@dataclass(frozen=True)
-class Running:
-    """A server in a process of its own."""
-
-    url: str
-    token_file: str | None
-    process: subprocess.Popen[str]
-
-    def post(self, **settings: Any) -> httpx2.Response:
-        """Say hello over plain HTTP."""
-        headers = {**ACCEPT, **settings.pop("headers", {})}
-        return httpx2.post(self.url, headers=headers, timeout=60, **({"json": HELLO} | settings))
-
-    def stop(self, number: int) -> int:
-        """Send a signal and return the exit code."""
-        self.process.send_signal(number)
-        return self.process.wait(60)
-
-
-Start = Callable[..., Running]
+Start = Callable[..., Served]
 
 
 @pytest.fixture
@@ -60,7 +27,7 @@ def start(project: Path) -> Iterator[Start]:
     """Start servers in the project; all end with the test."""
     with ExitStack() as stack:
 
-        def start(*args: str, cwd: Path = project, address: str = "127.0.0.1:0") -> Running:
+        def start(*args: str, cwd: Path = project, address: str = "127.0.0.1:0") -> Served:
             process = stack.enter_context(
                 forked.Popen(
                     [
@@ -78,7 +45,7 @@ def start(project: Path) -> Iterator[Start]:
             assert process.stdout is not None
             said = json.loads(process.stdout.readline())
             url = said["url"].replace("0.0.0.0", "127.0.0.1")  # noqa: S104
-            return Running(url, said.get("token_file"), process)
+            return Served(url, process, said.get("token_file"))
 
         yield start
 
@@ -134,23 +101,21 @@ def test_another_name_of_this_server_is_answered_if_it_is_allowed(start: Start) 
 def test_what_is_too_large_or_no_message_is_refused(start: Start) -> None:
     server = start()
     large = b'{"jsonrpc": "2.0", "method": "' + b"x" * Limits().body_bytes + b'"}'
-    kind = {"content-type": "application/json"}
-    assert server.post(json=None, content=large, headers=kind).status_code == 413
+    assert server.post(large).status_code == 413
     pieces = (large[n : n + 65536] for n in range(0, len(large), 65536))
-    assert server.post(json=None, content=pieces, headers=kind).status_code == 413
-    assert server.post(json=None, content=b"{half", headers=kind).status_code == 400
-    assert server.post(json=None, content=b"{}").status_code == 400
+    assert server.post(pieces).status_code == 413
+    assert server.post(b"{half").status_code == 400
+    assert server.post(b"{}").status_code == 400
     assert httpx2.get(server.url.replace("/mcp", "/etc/passwd")).status_code == 404
     assert server.post().status_code == 200
 
 
 def test_who_hangs_up_harms_nobody(start: Start) -> None:
     server = start()
-    port = int(server.url.rpartition(":")[2].partition("/")[0])
     for sent in (b"", b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1", b"\x00\xff\r\n\r\n"):
-        with socket.create_connection(("127.0.0.1", port)) as line:
+        with server.connect() as line:
             line.sendall(sent)
-    with socket.create_connection(("127.0.0.1", port)) as line:
+    with server.connect() as line:
         line.sendall(
             b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
             b"Content-Length: 1000\r\n\r\n{"

@@ -21,16 +21,10 @@ from memory_bank.frontends.serving.shared_bank import tell
 from memory_bank.search.document_changes import SyncReport
 from memory_bank.sessions.sessions import start_session
 from tests.frontends.mcp.answers import unquoted
+from tests.support.waiting import until
 
 Make = Callable[..., Any]
 NOTE = "memory://note/facts/bm25.md"
-
-
-def waited(met: Callable[[], bool], seconds: float = 60) -> bool:
-    end = time.monotonic() + seconds
-    while not met() and time.monotonic() < end:
-        time.sleep(0.02)
-    return met()
 
 
 def settled(agent: Any) -> None:
@@ -56,14 +50,14 @@ def test_clients_before_2026_are_told_of_what_they_subscribed_to(
     def updated() -> list[str]:
         return [m.params.uri for m in heard if isinstance(m, ResourceUpdatedNotification)]
 
-    assert waited(lambda: NOTE in updated())
+    until(lambda: NOTE in updated())
     assert set(updated()) == {NOTE}
     (project / ".memories/facts/new.md").write_text("# New\n")
-    assert waited(lambda: any(isinstance(m, ResourceListChangedNotification) for m in heard))
+    until(lambda: any(isinstance(m, ResourceListChangedNotification) for m in heard))
     agent.ask(agent.client.unsubscribe_resource, NOTE)
     before = len(updated())
     (project / ".memories/facts/bm25.md").write_text("# BM25\n\nOnce more.\n")
-    assert waited(lambda: "Once more" in agent("read_memory", filename="bm25").text)
+    until(lambda: "Once more" in agent("read_memory", filename="bm25").text)
     time.sleep(0.5)
     assert len(updated()) == before
 
@@ -118,7 +112,7 @@ def test_long_work_says_how_far_it_is(serving: Make) -> None:
     told.clear()
     working(agent, work)
     assert not agent.ask(call).is_error
-    assert waited(lambda: len(told) == 2)
+    until(lambda: len(told) == 2)
     assert told == [(1000, 2000, "indexing"), (2000, 2000, "indexing")]
 
 
@@ -237,7 +231,7 @@ def test_clients_are_told_what_happens_in_sessions(serving: Make, project: Path)
         logged = [m for m in heard if isinstance(m, LoggingMessageNotification)]
         return [{**m.params.data, "created_at": ""} for m in logged]
 
-    assert waited(lambda: len(news()) == 3)
+    until(lambda: len(news()) == 3)
     assert news() == [
         {"event": event, "session_id": "s-1", "created_at": "", **about}
         for event, about in (
@@ -254,9 +248,7 @@ def test_clients_are_told_what_happens_in_sessions(serving: Make, project: Path)
     assert [one["session_id"] for one in found["sessions"]] == ["s-1"]
     agent.ask(agent.client.set_logging_level, "error")
     agent("start_session", session_id="s-2")
-    assert waited(
-        lambda: len([m for m in heard if isinstance(m, ResourceUpdatedNotification)]) > len(uris)
-    )
+    until(lambda: len([m for m in heard if isinstance(m, ResourceUpdatedNotification)]) > len(uris))
     assert len(news()) == 3
 
 

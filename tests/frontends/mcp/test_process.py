@@ -13,6 +13,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.memory.retrieval.recall import recall
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -54,10 +55,7 @@ def test_initialize_is_answered_before_anything_of_the_bank_is_loaded(process: S
 def test_it_warms_up_by_itself(process: Start, project: Path) -> None:
     server = process()
     server.greet()
-    deadline = time.monotonic() + 60
-    while not (project / ".memories/.index/vectors").is_dir() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert (project / ".memories/.index/vectors").is_dir()
+    until((project / ".memories/.index/vectors").is_dir)
 
 
 def test_a_server_starts_where_there_is_no_bank_yet(process: Start, project: Path) -> None:

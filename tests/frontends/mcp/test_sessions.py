@@ -11,6 +11,7 @@ import pytest
 from mcp import Client
 
 from tests.frontends.mcp.over_http import ACCEPT, HELLO, served
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -53,10 +54,7 @@ def test_where_all_sessions_are_in_use_it_is_said(project: Path) -> None:
             answer = server.post()
             assert answer.status_code == 503
             assert answer.json()["error"]["message"] == "Too many open sessions"
-        deadline = time.monotonic() + 60
-        while server.post().status_code == 503 and time.monotonic() < deadline:
-            time.sleep(0.1)  # until the server has noticed that the stream is closed
-        assert server.post().status_code == 200
+        until(lambda: server.post().status_code == 200)  # it has noticed that the stream is closed
 
 
 def test_ended_sessions_leave_room(project: Path) -> None:

@@ -18,6 +18,7 @@ from memory_bank.memory.maintenance import ChangedPaths
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.manifest import document_rows
+from tests.support.waiting import until
 
 
 class FrontEnd:
@@ -60,10 +61,7 @@ def test_vectors_are_made_in_the_background(front_end: FrontEnd, project: Path) 
     text = "\n\n".join(f"# Section {number}\n\nIt is about {number}." for number in range(60))
     (project / ".memories/facts/long.md").write_text(text)
     front_end.heard.get(timeout=60)
-    end = time.monotonic() + 60
-    while recall(front_end.shared.bank(), "section", count_access=False).problem:
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: not recall(front_end.shared.bank(), "section", count_access=False).problem)
 
 
 def test_listeners_are_told(front_end: FrontEnd, project: Path) -> None:

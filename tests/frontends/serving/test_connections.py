@@ -18,6 +18,7 @@ from mcp import Client
 
 from tests.frontends.mcp.malformed import NO_JSON, NO_REQUEST
 from tests.frontends.mcp.over_http import ACCEPT, HELLO, Served, served, until_closed
+from tests.support.waiting import until
 
 HEAD = (
     b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -156,10 +157,7 @@ def test_an_answer_that_nobody_reads_is_cut_off(project: Path) -> None:
                 % (session.encode(), len(body), body.encode())
             )
             assert line.recv(100).startswith(b"HTTP/1.1 200")
-            deadline = time.monotonic() + 60
-            while _held(server) and time.monotonic() < deadline:
-                time.sleep(1)
-            assert not _held(server), "the server holds the connection for ever"
+            until(lambda: not _held(server))
 
 
 def _held(server: Served) -> int:

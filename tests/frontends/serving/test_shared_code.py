@@ -17,17 +17,11 @@ from memory_bank.memory.retrieval.ask import ask, explain_answer
 from tests.git.history_builder import commit_all
 from tests.support.files import write_files
 from tests.support.shop import FILES
+from tests.support.waiting import until
 
 
 def opener(folder: Path) -> Callable[[Callable[[], bool]], Codebase]:
     return lambda embeds: open_codebase(folder, embeds=embeds)
-
-
-def until(done: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def running() -> list[threading.Thread]:

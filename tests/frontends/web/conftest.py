@@ -19,6 +19,7 @@ from playwright.async_api import async_playwright
 
 from tests.frontends.cli.conftest import environment
 from tests.support import forked
+from tests.support.homes import name_homes
 
 WIDTHS = (1280, 390)
 THEMES = ("light", "dark")
@@ -103,9 +104,7 @@ def unchanged(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     """Serve the project as it is made: one dashboard for all tests of a worker that only read."""
     home = tmp_path_factory.mktemp("unchanged")
     project = Path(shutil.copytree(new_project, home / "project"))
-    kinds = ("CONFIG", "STATE", "DATA", "CACHE")
-    folders = {f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in kinds}
-    with serving(project, **folders) as served:
+    with serving(project, **name_homes(home)) as served:
         yield served
 
 

@@ -21,6 +21,7 @@ from playwright.sync_api import sync_playwright
 
 from memory_bank.sessions.records import Prompt, Summary
 from tests.support.files import write_files
+from tests.support.homes import name_homes
 from tests.support.session_builder import observation, session, write
 
 FOLDER = Path(__file__).parents[3] / "docs/pictures"
@@ -182,8 +183,7 @@ def take(folder: Path, names: list[str]) -> None:
     with ExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory()))
         project = build(place / "shop")
-        kinds = ("CONFIG", "STATE", "DATA", "CACHE")
-        env = {**os.environ, **{f"XDG_{kind}_HOME": str(place / kind) for kind in kinds}}
+        env = {**os.environ, **name_homes(place)}
         words = ["-m", "memory_bank", "serve", "web", "--write", "--http", "127.0.0.1:0"]
         server = stack.enter_context(
             subprocess.Popen(

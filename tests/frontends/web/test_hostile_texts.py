@@ -13,6 +13,7 @@ import pytest
 
 from memory_bank.sessions.records import Prompt, Summary
 from tests.conftest import run_git
+from tests.support.homes import live_at
 from tests.support.session_builder import observation, session, write
 
 from .conftest import LOOKS, Dashboard, Look, serving
@@ -90,8 +91,7 @@ def hostile(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     author = f"user.name={PAYLOADS[2]}"
     run_git(project, "-c", author, "commit", "-qm", PAYLOADS[0], "-m", TEXTS.replace("\0", ""))
     with pytest.MonkeyPatch.context() as patch:
-        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
-            patch.setenv(f"XDG_{kind}_HOME", str(root / kind.lower()))
+        live_at(root, patch)
         with serving(project, "--write") as dashboard:
             yield dashboard
 

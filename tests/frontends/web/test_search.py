@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import run_git
 from tests.support.files import write_files
+from tests.support.homes import live_at
 from tests.support.session_builder import observation, session, write
 
 from .conftest import Blocking, Dashboard, Look, Serve, serving
@@ -32,8 +33,7 @@ def shop(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     )
     run_git(project, "commit", "-qm", "Add a guide", "-m", why)
     with pytest.MonkeyPatch.context() as patch:
-        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
-            patch.setenv(f"XDG_{kind}_HOME", str(root / kind.lower()))
+        live_at(root, patch)
         with serving(project) as dashboard:
             yield dashboard
 

@@ -1,7 +1,6 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -9,6 +8,7 @@ import pytest
 
 from tests.frontends.cli.conftest import environment
 from tests.support import forked
+from tests.support.waiting import until
 
 from .conftest import Blocking, Serve
 
@@ -52,7 +52,7 @@ def test_a_browser_is_led_in_by_a_file_that_others_cannot_read(
         try:
             assert process.stdout is not None
             url, token = process.stdout.readline().split()[-1].split("?token=")
-            given = wait_for(called)
+            given = until(lambda: called.read_text() if called.exists() else "")
             assert token not in given
             file = Path(unquote(urlsplit(given).path))
             assert file.stat().st_mode & 0o777 == 0o600
@@ -69,15 +69,6 @@ def test_a_browser_is_led_in_by_a_file_that_others_cannot_read(
         finally:
             process.terminate()
     assert not file.parent.exists()
-
-
-def wait_for(file: Path) -> str:
-    """Return what a file says, once it is there."""
-    end = time.monotonic() + 60
-    while not file.exists():
-        assert time.monotonic() < end, f"{file} was not written"
-        time.sleep(0.05)
-    return file.read_text()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
