@@ -73,7 +73,7 @@ def plan_bundle(bank: Bank, *, remove: bool = False) -> list[FileEdit]:
     if bank.layout.root.name != FOLDER:
         raise BadInput("this bank is in no project, whose agents could use a bundle", "")
     project = bank.layout.project
-    edits = [*_own(project, remove=remove)]
+    edits = [*_plan_own_files(project, remove=remove)]
     for name, parts in _SETTINGS.items():
         edits += _edit_program_files(bank, name, parts, remove=remove)
     return edits
@@ -104,7 +104,7 @@ def generate_files() -> dict[str, str]:
     }
 
 
-def _own(project: Path, *, remove: bool) -> Iterator[FileEdit]:
+def _plan_own_files(project: Path, *, remove: bool) -> Iterator[FileEdit]:
     """Yield the changes of files that are all ours; one that somebody wrote is not overwritten."""
     for name, text in generate_files().items():
         file = program_files.project_file(project, name)
@@ -120,7 +120,7 @@ def _edit_program_files(
     """Yield the changes of a program's own files of the project."""
     texts: dict[Path, list[str | None]] = {}
     for part in parts:
-        program = client_files.set_up_of(name, part)
+        program = client_files.describe_part(name, part)
         file = program_files.project_file(bank.layout.project, program.project_file)
         states = texts.setdefault(file, [program_files.read_text(file)])
         with program_files.explain_errors(file):
@@ -162,7 +162,7 @@ def _edit_part(entry: HookClient | McpClient, text: str | None, *, remove: bool)
         ("memory-bank agents bundle --remove", "leave no byte of it"),
     ),
 )
-def _bundle(
+def _write_bundle(
     call: Call,
     *,
     check: Annotated[bool, Param("Only compare; exit with 1 if it differs")] = False,

@@ -86,13 +86,13 @@ def open_queue(bank: HookBank) -> EventQueue:
     If its file was damaged and renamed, the log of hooks says so, and with it `doctor`.
     """
 
-    def repaired(text: str) -> None:
+    def log_repair(text: str) -> None:
         from memory_bank.bank import hook_log  # start-up
 
         notice = f"started again: {text}"
         hook_log.record_failure("", "", notice, root=bank.root, state=bank.state)
 
-    return EventQueue(Path(bank.state), repaired)
+    return EventQueue(Path(bank.state), log_repair)
 
 
 def capture(
@@ -118,7 +118,7 @@ def capture(
         if saved := _detect_saving(event):
             counts["worded"] = saved == "worded"
         if not (is_own(event.call.name) or is_forgetting(event.call.input)):
-            stored = _event(bank, event, counts, secrets)
+            stored = _make_event(bank, event, counts, secrets)
     elif event.kind != "start":
         return False
     captured = queue.capture(
@@ -156,16 +156,16 @@ def _redact_note(
             data = (folder / path).read_bytes()
             if any(form.encode() in data for form in forms):
                 with open_bank(bank.root) as opened:
-                    opened.store.change(path, lambda text: _without(text, forms))
+                    opened.store.change(path, lambda text: _replace_secrets(text, forms))
 
 
-def _without(text: str, forms: Collection[str]) -> str:
+def _replace_secrets(text: str, forms: Collection[str]) -> str:
     for form in sorted(forms, key=len, reverse=True):
         text = text.replace(form, SECRET)
     return text
 
 
-def message_event(event: HookEvent) -> HookEvent:
+def make_message_event(event: HookEvent) -> HookEvent:
     """Return the last text of a turn as an event of its own."""
     call = ToolCall(MESSAGE, output=event.said)
     return event._replace(kind="tool", key=message_key(event.said), call=call)
@@ -177,7 +177,9 @@ def end(queue: EventQueue, event: HookEvent) -> None:
         queue.update(event.session_id, ended_at=event.created_at or time.time())
 
 
-def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: set[str]) -> Event:
+def _make_event(
+    bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: set[str]
+) -> Event:
     """Return an event as it is stored; count its redactions and edits, and add its secrets."""
     fields = {
         "input": _bound_texts(event.call.input),
@@ -196,12 +198,12 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
         0,
         event.session_id,
         tool,
-        _text({} if before is None else before),
+        _render_value({} if before is None else before),
         _cut_middle(after, MOST_TEXT)
         if isinstance(after, str)
         else ""
         if after is None
-        else _text(after),
+        else _render_value(after),
         event.prompt_number,
         parse_time(event.created_at or time.time()),
         event.call.failed,
@@ -272,7 +274,7 @@ def _detect_saving(event: HookEvent) -> str:
     return "worded" if is_named and _BY_COMMAND.search(command) else ""
 
 
-def _text(value: object) -> str:
+def _render_value(value: object) -> str:
     """Return a value as JSON of bounded length."""
     limit = MOST_TEXT
     while True:

@@ -158,7 +158,7 @@ def mcp_client(name: str) -> McpClient:
     return McpClient(module.NAME, module.TITLE, **_read_table(module.SERVER))
 
 
-def set_up_of(name: str, part: str) -> HookClient | McpClient:
+def describe_part(name: str, part: str) -> HookClient | McpClient:
     """Return how the hooks of a client are set up, or how servers are added; raise BadInput."""
     return hook_client(name) if part == clients.HOOKS else mcp_client(name)
 
@@ -201,7 +201,7 @@ def find_bundle_file(client: str, part: str, project: Path | None) -> Path | Non
 
     It is in the project, or in a plug-in in the user's own folder of the client.
     """
-    if client not in clients.names(part):
+    if client not in clients.list_clients(part):
         return None
     for file in _list_bundle_files(client, part, project):
         with suppress(MemoryBankError):
@@ -221,7 +221,7 @@ def is_bundled(text: str | None, client: str, part: str) -> bool:
 
 def _list_bundle_files(client: str, part: str, project: Path | None) -> Iterator[Path]:
     """Yield the files that may be the bundle's."""
-    program = set_up_of(client, part)
+    program = describe_part(client, part)
     names = [
         plugin_file for plugin_file in (program.plugin_file, program.project_file) if plugin_file
     ]

@@ -82,7 +82,7 @@ def run(args: Sequence[str]) -> int:
         plain = find_exhausted(error)
         _log(
             names,
-            plain.message if plain else f"unexpected {type(error).__name__} at {_line(error)}",
+            plain.message if plain else f"unexpected {type(error).__name__} at {_find_line(error)}",
             place,
         )
     return 0
@@ -92,7 +92,7 @@ def _answer(name: str, event: str, place: _Place) -> None:
     """Print what the agent is told, and store the event."""
     gc.disable()  # this process ends before there is much to collect
     client = clients.load(name)
-    payload = _payload()
+    payload = _read_payload()
     if client is None or payload is None:
         return
     event = event or str(payload.get("hook_event_name"))
@@ -110,7 +110,7 @@ def _answer(name: str, event: str, place: _Place) -> None:
     def tell(text: str) -> None:
         answer = client.answer(event, hook_event.kind, text) if text else None
         if answer is not None:
-            _write(_text(answer).encode())
+            _write(_render_json(answer).encode())
 
     if hook_event.kind == "start":
         _start(name, bank, hook_event, tell)
@@ -133,7 +133,7 @@ def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
         capture.capture(bank, _open[0], call)
     # an answer to our own question tells nothing of the turn
     if event.said and (event.asking or not _open[0].asked(event.session_id)):
-        capture.capture(bank, _open[0], capture.message_event(event))
+        capture.capture(bank, _open[0], capture.make_message_event(event))
 
 
 def _end_turn(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
@@ -191,7 +191,7 @@ def _start(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
             tell(hook_answers.start_context(bank, event.session_id, Quotes(), name))
     finally:  # before, what follows would compress what waits while the start wants to tell it
         _open.append(capture.open_queue(bank))
-        capture.capture(bank, _open[-1], event, hook_answers.git_of(bank))
+        capture.capture(bank, _open[-1], event, hook_answers.read_git_state(bank))
         _follow(name, bank, event)
 
 
@@ -219,7 +219,7 @@ def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
         "kind": event.kind,
         "transcript": event.transcript,
     }
-    start_detached(["hook", name, AFTER, _text(after)])
+    start_detached(["hook", name, AFTER, _render_json(after)])
 
 
 def _run_afterwards(args: Sequence[str], place: _Place) -> None:
@@ -280,7 +280,7 @@ def compress_and_end(
         return [*compress(bank, wait=_WAIT).problems, *end_killed(bank, session_id)]
 
 
-def _payload() -> dict[str, Any] | None:
+def _read_payload() -> dict[str, Any] | None:
     """Read the event from stdin; None if there is none."""
     stream = sys.stdin
     if stream is None or stream.closed or stream.isatty():
@@ -302,7 +302,7 @@ def _payload() -> dict[str, Any] | None:
     return document
 
 
-def _text(value: Mapping[str, object]) -> str:
+def _render_json(value: Mapping[str, object]) -> str:
     from memory_bank.base.rendering import render_document  # start-up: most events have no answer
 
     return render_document(value, indent=None, ascii_only=True)
@@ -322,7 +322,7 @@ def _log(names: Sequence[str], message: str, place: _Place) -> None:
     hook_log.record_failure(names[0], names[1], message, root=root, state=place.state)
 
 
-def _line(error: BaseException) -> str:
+def _find_line(error: BaseException) -> str:
     """Return the last of our lines that an error passed."""
     place, trace = "", error.__traceback__
     while trace is not None:

@@ -111,7 +111,7 @@ _RULE_SECONDS = 1.0
 """Longest wait for git, which knows what was reviewed."""
 
 
-def git_of(bank: HookBank) -> GitState | None:
+def read_git_state(bank: HookBank) -> GitState | None:
     """Return the state of git in a bank's work tree."""
     from memory_bank.sessions.state import git_state
 
@@ -154,7 +154,7 @@ def start_context(hook_bank: HookBank, session_id: str, quotes: Quotes, client: 
 
     with _open(hook_bank.root) as bank:
         quote = quotes.introduced
-        rules = partial(_untold, client=client)
+        rules = partial(_list_untold_rules, client=client)
         more = _offer_more(bank, client)
         return start_text(bank, hook_bank.project, session_id, rules=rules, quote=quote, more=more)
 
@@ -171,7 +171,7 @@ def _offer_more(bank: Bank, client: str) -> str:
 
 
 @contextmanager
-def _rest_in_background(bank: Bank) -> Iterator[None]:
+def _index_rest(bank: Bank) -> Iterator[None]:
     """Have what is not indexed within the limits indexed in the background."""
     problem = True
     try:
@@ -182,7 +182,7 @@ def _rest_in_background(bank: Bank) -> Iterator[None]:
             start_background(str(bank.layout.root))
 
 
-def _untold(bank: Bank, client: str) -> Sequence[str]:
+def _list_untold_rules(bank: Bank, client: str) -> Sequence[str]:
     """Return the rules that no file tells which the client loads."""
     fields = ("type", "rule"), ("pin", "true")
     if not bank.read(lambda view: any(find_by_field(view.manifest, *field) for field in fields)):
@@ -214,7 +214,7 @@ def prompt_context(
     from memory_bank.memory.retrieval.answers import fit_to_tokens
     from memory_bank.memory.retrieval.recall import recall
 
-    with _open(hook_bank.root) as bank, _rest_in_background(bank):
+    with _open(hook_bank.root) as bank, _index_rest(bank):
         # by words: loading the table of vectors would take as long as all the rest
         answer = recall(
             bank,
@@ -233,7 +233,7 @@ def prompt_context(
     lines = {path: line for path, line in ruled.items() if line and path not in loaded}
     loaded += ruled
     notes = [note for note in answer.notes if note.path not in loaded]
-    notes = sorted(_agreeing(notes, prompt), key=lambda note: note.type != _RULE)
+    notes = sorted(_choose_agreeing(notes, prompt), key=lambda note: note.type != _RULE)
     best = next((note for note in notes if note.type != _RULE), None)
     head = f"{HEAD} {quotes.notice}"
     if lines:
@@ -326,10 +326,10 @@ def _quote_note(note: ShownNote, quotes: Quotes, text: str = "") -> str:
 
 def names_subject(prompt: str) -> bool:
     """Tell whether a prompt has a word that a note can be about, not only words of work."""
-    return bool(_subject_words(prompt))
+    return bool(_find_subject(prompt))
 
 
-def _subject_words(prompt: str) -> frozenset[str]:
+def _find_subject(prompt: str) -> frozenset[str]:
     """Return the words of a prompt that a note can be about."""
     words = frozenset(re.findall(r"[^\W_]+", prompt[:_MOST_PROMPT].lower())) - _OF_WORK
     if not words:
@@ -339,7 +339,7 @@ def _subject_words(prompt: str) -> frozenset[str]:
     return words - STOP_WORDS
 
 
-def _agreeing(notes: Iterable[ShownNote], prompt: str) -> Iterator[ShownNote]:
+def _choose_agreeing(notes: Iterable[ShownNote], prompt: str) -> Iterator[ShownNote]:
     """Yield the notes that probably bear on a prompt and have two words of its subject.
 
     Its only word is enough; so is one in the title of a note that is all but certain. One
@@ -347,9 +347,9 @@ def _agreeing(notes: Iterable[ShownNote], prompt: str) -> Iterator[ShownNote]:
     """
     from memory_bank.search.retrievers.keyword import analyzer
 
-    subject = {stem for word in _subject_words(prompt) for stem in analyzer.stem_words(word)}
+    subject = {stem for word in _find_subject(prompt) for stem in analyzer.stem_words(word)}
 
-    def shared_words(text: str) -> int:
+    def count_shared(text: str) -> int:
         having = {*analyzer.stem_words(text), *analyzer.stem_words(analyzer.identifier_parts(text))}
         return len(subject & having)
 
@@ -357,8 +357,8 @@ def _agreeing(notes: Iterable[ShownNote], prompt: str) -> Iterator[ShownNote]:
         if note.weak or note.relevance_score < _LIKELY:
             continue
         text = " ".join((note.title, note.heading, " ".join(note.tags), note.content))
-        agreeing = shared_words(analyzer.clean_text(text))
+        agreeing = count_shared(analyzer.clean_text(text))
         if agreeing >= min(_AGREEING, len(subject)):
             yield note._replace(weak=agreeing * 2 < len(subject))
-        elif note.relevance_score >= _CERTAIN and shared_words(note.title):
+        elif note.relevance_score >= _CERTAIN and count_shared(note.title):
             yield note

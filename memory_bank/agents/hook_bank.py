@@ -74,7 +74,7 @@ def _find_and_keep(folder: str, *, keep: bool) -> HookBank | None:
             place = paths.layout_at(paths.user_bank_folder(paths.project_name(Path(folder))))
     except NoBank:
         return None
-    stamps = _stamps(str(place.root))
+    stamps = _read_stamps(str(place.root))
     settings = load(place.root)
     identity = bank_id(place)
     bank = HookBank(
@@ -98,7 +98,7 @@ def user_settings() -> str:
     return os.path.join(home, "memory-bank", "config.toml")
 
 
-def _stamps(root: str) -> list[_Stamp]:
+def _read_stamps(root: str) -> list[_Stamp]:
     """Return the stamps of all files that what is kept depends on."""
     project = os.path.dirname(root)
     tree = project
@@ -110,10 +110,10 @@ def _stamps(root: str) -> list[_Stamp]:
     git = os.path.join(tree, ".git")
     settings = os.path.join(root, filenames.SETTINGS)
     files = (user_settings(), settings, git, os.path.join(git, "config"))
-    return [_stamp(file) for file in files]
+    return [_read_stamp(file) for file in files]
 
 
-def _stamp(file: str) -> _Stamp:
+def _read_stamp(file: str) -> _Stamp:
     try:
         stat = os.stat(file)
     except OSError:
@@ -123,7 +123,7 @@ def _stamp(file: str) -> _Stamp:
     return file, stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
-def _file(root: str) -> str:
+def _name_file(root: str) -> str:
     name = f"{zlib.crc32(os.fsencode(root)):08x}.json"
     return os.path.join(user_state(), "hooks", name)
 
@@ -131,21 +131,21 @@ def _file(root: str) -> str:
 def _read_kept(root: str) -> HookBank | None:
     """Return what was kept about a bank, if nothing that it depends on has changed."""
     try:
-        with open(_file(root), encoding="utf-8") as file:
+        with open(_name_file(root), encoding="utf-8") as file:
             version, stamps, values = json.load(file)
         bank = HookBank(*values)
     except (OSError, ValueError, TypeError):
         return None
     if version != __version__ or bank.root != root or not os.path.isdir(bank.state):
         return None
-    if [tuple(stamp) for stamp in stamps] != _stamps(root):
+    if [tuple(stamp) for stamp in stamps] != _read_stamps(root):
         return None
     return bank._replace(allowed=tuple(bank.allowed))
 
 
 def _keep(bank: HookBank, stamps: list[_Stamp]) -> None:
     """Write a file for `_read_kept`; without it, the next hook takes longer."""
-    name = _file(bank.root)
+    name = _name_file(bank.root)
     temporary = f"{name}.{os.urandom(4).hex()}"
     with suppress(OSError, UnicodeEncodeError):
         os.makedirs(os.path.dirname(name), mode=0o700, exist_ok=True)

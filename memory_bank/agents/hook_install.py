@@ -57,17 +57,17 @@ def add_hooks(client: HookClient, before: str | None, scope: str) -> str:
         text = client.plugin.read_text(encoding="utf-8")
         return text.replace(_COMMAND, f"const COMMAND = {json.dumps(_find_words(scope))}")
     text = before or ""
-    handlers = _handlers(client, text)
+    handlers = _find_handlers(client, text)
     handler_of = {handler.event: handler for handler in reversed(handlers)}
     for handler in reversed(handlers):  # of events that are no longer reported, and second ones
         if handler is not handler_of[handler.event] or handler.event not in client.events:
-            text = _without(client, text, handler)
+            text = _remove_handler(client, text, handler)
     for key, value in client.top.items():
         if client.editor.value_at(text, (key,)) is None:
             text = client.editor.set_value(text, (key,), value)
-    handler_of = {handler.event: handler for handler in _handlers(client, text)}
+    handler_of = {handler.event: handler for handler in _find_handlers(client, text)}
     for event in client.events:
-        commands = {key: _command(client, event, scope, key) for key in client.command_keys}
+        commands = {key: _make_command(client, event, scope, key) for key in client.command_keys}
         if event in handler_of:
             for key, command in commands.items():
                 text = client.editor.set_value(text, (*handler_of[event].path, key), command)
@@ -82,8 +82,8 @@ def remove_hooks(client: HookClient, before: str | None) -> str | None:
         _check_plugin(before)
         return None
     after = before
-    for handler in reversed(_handlers(client, before or "")):
-        after = _without(client, after or "", handler)
+    for handler in reversed(_find_handlers(client, before or "")):
+        after = _remove_handler(client, after or "", handler)
     if after != before and client.editor.value_at(after or "", ()) == {**client.top}:
         return None
     return after if after and after.strip() else None
@@ -100,16 +100,16 @@ def list_places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
         project = bank.layout.project if bank else None
         bundle = find_bundle_file(client, clients.HOOKS, project)
         if bundle and scope == "project" and bundle != file:
-            yield _place(hook_client, BUNDLE, bundle)
+            yield _read_place(hook_client, BUNDLE, bundle)
         try:
-            yield _place(hook_client, BUNDLE if file == bundle else scope, file)
+            yield _read_place(hook_client, BUNDLE if file == bundle else scope, file)
         except MemoryBankError as error:
             yield ClientPlace(
                 client, _HOOKS, scope, str(file), installed=False, problem=error.message
             )
 
 
-def _command(client: HookClient, event: str, scope: str, key: str) -> str:
+def _make_command(client: HookClient, event: str, scope: str, key: str) -> str:
     """Return the command of an event in a scope."""
     if scope == BUNDLE:
         return _guard_command(client, event, key)
@@ -145,7 +145,7 @@ def _add_hook(client: HookClient, text: str, event: str, commands: Mapping[str, 
     return client.editor.set_value(text, (_HOOKS, event, number), entry)
 
 
-def _without(client: HookClient, text: str, handler: _Handler) -> str:
+def _remove_handler(client: HookClient, text: str, handler: _Handler) -> str:
     """Return the text without a handler, and without the group that held it alone."""
     path = handler.path
     if client.form == "groups":
@@ -155,11 +155,11 @@ def _without(client: HookClient, text: str, handler: _Handler) -> str:
     return client.editor.remove(text, path)
 
 
-def _handlers(client: HookClient, text: str) -> list[_Handler]:
+def _find_handlers(client: HookClient, text: str) -> list[_Handler]:
     """Return our entries in a text, in order; they are known by their command."""
     ours = re.compile(_OURS.format(name=client.name))
     entries = []
-    for event, path, entry in _entries(client, client.editor.value_at(text, (_HOOKS,))):
+    for event, path, entry in _yield_entries(client, client.editor.value_at(text, (_HOOKS,))):
         words = [entry.get(key) for key in (*client.command_keys, "command")]
         args = entry.get("args")
         more = [str(word) for word in args] if isinstance(args, list) else []
@@ -171,7 +171,7 @@ def _handlers(client: HookClient, text: str) -> list[_Handler]:
     return entries
 
 
-def _entries(
+def _yield_entries(
     client: HookClient, hooks: object
 ) -> Iterator[tuple[str, Path_, Mapping[str, object]]]:
     """Yield each handler with its event and path; what has another form is skipped."""
@@ -199,7 +199,7 @@ def _check_plugin(text: str | None) -> None:
         raise BadInput("it was not written by memory-bank")
 
 
-def _place(client: HookClient, scope: str, file: Path) -> ClientPlace:
+def _read_place(client: HookClient, scope: str, file: Path) -> ClientPlace:
     text = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
     if text is None:
         return ClientPlace(client.name, _HOOKS, scope, str(file), installed=False)
@@ -212,12 +212,12 @@ def _place(client: HookClient, scope: str, file: Path) -> ClientPlace:
         command, events = shlex.join(map(str, words)), client.events if ours else ()
     else:
         with program_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
-            handlers = _handlers(client, text)
+            handlers = _find_handlers(client, text)
         ours, command = bool(handlers), handlers[0].command if handlers else ""
         if command.startswith(GUARD):
             command = f"{program_files.PROGRAM} hook "
         events = tuple(dict.fromkeys(handler.event for handler in handlers))
-        words = _words(command)
+        words = _split_words(command)
     off = client.off and not client.plugin and client.editor.value_at(text, (client.off,)) is True
     return ClientPlace(
         client=client.name,
@@ -233,7 +233,7 @@ def _place(client: HookClient, scope: str, file: Path) -> ClientPlace:
     )
 
 
-def _words(command: str) -> list[str]:
+def _split_words(command: str) -> list[str]:
     try:
         return shlex.split(command, posix=os.name != "nt")
     except ValueError:

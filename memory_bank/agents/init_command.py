@@ -61,7 +61,9 @@ def list_agents(project: Path | None = None) -> tuple[FoundAgent, ...]:
 
     What the bundle of a `project` gives them is left out of their files.
     """
-    return tuple(agent for name in clients.with_parts() if (agent := _find_agent(name, project)))
+    return tuple(
+        agent for name in clients.list_installable() if (agent := _find_agent(name, project))
+    )
 
 
 def set_up(bank: Bank | None, name: str) -> AgentSetUp:
@@ -82,11 +84,15 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
         if change.changed:
             written[str(change.file)] = None
             steps.append(change.client.next_user)
-    return AgentSetUp(name, _title(name), tuple(written), join_steps(steps), "; ".join(problems))
+    return AgentSetUp(
+        name, _find_title(name), tuple(written), join_steps(steps), "; ".join(problems)
+    )
 
 
 def _find_agent(name: str, project: Path | None) -> FoundAgent | None:
-    files = {part: client_files.user_file(program) for part, program in _programs(name).items()}
+    files = {
+        part: client_files.user_file(program) for part, program in _list_programs(name).items()
+    }
     untracked = [
         str(file) for part, file in files.items() if not find_bundle_file(name, part, project)
     ]
@@ -95,17 +101,17 @@ def _find_agent(name: str, project: Path | None) -> FoundAgent | None:
     folders = [path.parent if path.name in _PARTS else path for path in places]
     if not (any(path.is_dir() for path in folders) or shutil.which(_COMMANDS.get(name, name))):
         return None
-    return FoundAgent(name, _title(name), tuple(dict.fromkeys(untracked)))
+    return FoundAgent(name, _find_title(name), tuple(dict.fromkeys(untracked)))
 
 
-def _title(name: str) -> str:
-    return next(program.title for program in _programs(name).values())
+def _find_title(name: str) -> str:
+    return next(program.title for program in _list_programs(name).values())
 
 
-def _programs(name: str) -> dict[str, Program]:
+def _list_programs(name: str) -> dict[str, Program]:
     """Return how the parts of a client are set up that it has."""
     parts = (PARTS[part] for part in list_parts(name))
-    return {part: client_files.set_up_of(name, part) for part in parts}
+    return {part: client_files.describe_part(name, part) for part in parts}
 
 
 _REMEMBER = 'remember "what should be known later"'
@@ -159,7 +165,7 @@ def init(
     if not (user or include) and (asks or yes):
         include = _choose_included(call, setup.find_candidates(folder), yes=yes)
     bank = setup.init(folder, user=user, include=include)
-    set_ups = () if no_agents or user or not (asks or yes) else _agents(call, bank, yes=yes)
+    set_ups = () if no_agents or user or not (asks or yes) else _set_up_agents(call, bank, yes=yes)
 
     if call.json:
         call.document({**asdict(bank), "agents": set_ups} if set_ups else bank)
@@ -242,7 +248,7 @@ def _choose_included(
     return paths if agreed else ()
 
 
-def _agents(call: Call, created_bank: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
+def _set_up_agents(call: Call, created_bank: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
     """Ask whether to add hooks and the server to the agents' programs that were found."""
     here = list_agents(Path(created_bank.bank).parent)
     served = [agent for agent in here if not agent.files]

@@ -84,7 +84,7 @@ class JsonFile(NamedTuple):
         plain = _blank(_TRAILING_COMMA, bare, commas)
         try:
             if plain.strip(" \t\r\n"):
-                json.loads(plain, parse_constant=_not_json)
+                json.loads(plain, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             _refuse(text, error.pos, error.msg)
         except (ValueError, RecursionError) as error:
@@ -252,7 +252,7 @@ def _refuse(text: str, at: int, why: str) -> NoReturn:
     raise BadInput(f"line {line}, column {column}: {why}")
 
 
-def _not_json(word: str) -> NoReturn:
+def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON")
 
 
@@ -292,22 +292,22 @@ class TomlFile:
         """Return the text with a value at a path."""
         if self.value_at(text, path) == value:
             return text
-        return self._changed(text, path, value, toml.insert_value)
+        return self._change_text(text, path, value, toml.insert_value)
 
     def remove(self, text: str, path: Path) -> str:
         """Return the text without a value and the blank line before it; comments stay."""
         if self.value_at(text, path) is None:
             return text
-        return self._changed(text, path, None, _remove_tables, toml.change_value)
+        return self._change_text(text, path, None, _remove_tables, toml.change_value)
 
     def remove_keys(self, text: str, path: Path, _: Iterable[str]) -> str:
         """Return the text with a whole table turned into comments.
 
         Codex, the one client with TOML, does not start with a server that lacks its command.
         """
-        return self._changed(text, path, None, _comment_tables)
+        return self._change_text(text, path, None, _comment_tables)
 
-    def _changed(
+    def _change_text(
         self, text: str, path: Path, value: object, *edits: Callable[..., Iterator[str]]
     ) -> str:
         """Return the first edited text that parses with the wanted value."""

@@ -92,7 +92,7 @@ def check_files(bank: Bank, *, remove: bool = False) -> RuleFiles:
         for project_rule in project_rules.rules
         if project_rule not in written_block.refused
     ]
-    leading = list(_pointers(project, add=bool(text)))
+    leading = list(_plan_pointers(project, add=bool(text)))
     edits = [FileEdit(file, before, after), *leading]
     changed = tuple(file_edit for file_edit in edits if file_edit.changed)
     led = [
@@ -108,12 +108,14 @@ def check_files(bank: Bank, *, remove: bool = False) -> RuleFiles:
         (*refused, *project_rules.pending),
         written_block.left_out,
         changed,
-        (*project_rules.limits, *_remarks(after or "", project_rules.pending)),
-        tuple(_unread(project, text, needed, written=not changed)),
+        (*project_rules.limits, *_yield_remarks(after or "", project_rules.pending)),
+        tuple(_explain_unread(project, text, needed, written=not changed)),
     )
 
 
-def _unread(project: Path, rule: str, needed: Sequence[Path], *, written: bool) -> Iterator[str]:
+def _explain_unread(
+    project: Path, rule: str, needed: Sequence[Path], *, written: bool
+) -> Iterator[str]:
     """Yield why a clone of the project, or a program in it, would not see the block.
 
     What programs load is looked at once the files are `written`.
@@ -123,7 +125,7 @@ def _unread(project: Path, rule: str, needed: Sequence[Path], *, written: bool) 
         if tree and file.exists() and repository.is_ignored(tree, file):
             yield f"git ignores {file.relative_to(project)}: no clone has it; track it"
     lines = set(rule.splitlines()) if written else set()
-    for name in clients.names(clients.INSTRUCTIONS) if lines else ():
+    for name in clients.list_clients(clients.INSTRUCTIONS) if lines else ():
         texts = clients.load_texts(name, project)
         if lines <= {line for text in texts.values() for line in text.splitlines()}:
             continue
@@ -190,13 +192,13 @@ def write_files(rule_files: RuleFiles, *, edited: bool = False) -> None:
         file_edit.write()
 
 
-def _pointers(project: Path, *, add: bool) -> Iterator[FileEdit]:
+def _plan_pointers(project: Path, *, add: bool) -> Iterator[FileEdit]:
     """Yield the changes of files that make other programs read AGENTS.md."""
-    yield _claude(program_files.project_file(project, _CLAUDE), project, add=add)
-    yield _gemini(program_files.project_file(project, _GEMINI), add=add)
+    yield _plan_claude_file(program_files.project_file(project, _CLAUDE), project, add=add)
+    yield _plan_gemini_file(program_files.project_file(project, _GEMINI), add=add)
 
 
-def _claude(file: Path, project: Path, *, add: bool) -> FileEdit:
+def _plan_claude_file(file: Path, project: Path, *, add: bool) -> FileEdit:
     """Import AGENTS.md for Claude Code, which else reads none beside a CLAUDE.md.
 
     Nothing is needed where a CLAUDE.md of the project is a link to it, or imports it.
@@ -214,7 +216,7 @@ def _claude(file: Path, project: Path, *, add: bool) -> FileEdit:
     return FileEdit(file, text, f"{_IMPORT}\n" if theirs is None else theirs + ours)
 
 
-def _gemini(file: Path, *, add: bool) -> FileEdit:
+def _plan_gemini_file(file: Path, *, add: bool) -> FileEdit:
     """Name AGENTS.md in the settings of Gemini CLI, which else reads only GEMINI.md."""
     text, editor = program_files.read_text(file), client_files.mcp_client("gemini").editor
     with program_files.explain_errors(file):
@@ -232,7 +234,7 @@ def _gemini(file: Path, *, add: bool) -> FileEdit:
         return FileEdit(file, text, after if after.strip() else None)
 
 
-def _remarks(text: str, pending: tuple[ProjectRule, ...]) -> Iterator[str]:
+def _yield_remarks(text: str, pending: tuple[ProjectRule, ...]) -> Iterator[str]:
     size = len(text.encode())
     if size > rules_block.MOST_FILE_BYTES:
         most = rules_block.MOST_FILE_BYTES

@@ -69,28 +69,28 @@ def list_rules(
     if sum((bool(files), pending, write, check, remove)) > 1:
         raise call.usage_error("give one of --for, --pending, --write, --check and --remove")
     if write or check or remove:
-        return _block(call, write=write, remove=remove, discard_edits=discard_edits)
+        return _keep_block(call, write=write, remove=remove, discard_edits=discard_edits)
     with call.open() as bank:
         project_rules = rules.list_rules(bank)
         chosen = project_rules.pending if pending else project_rules.rules
         if files:
             project = bank.layout.project
-            chosen = rules.select_rules(chosen, [_path_in_project(project, file) for file in files])
+            chosen = rules.select_rules(chosen, [_find_path(project, file) for file in files])
     if call.json:
         call.document(
             {"result_count": len(chosen), "rules": chosen, "notices": project_rules.limits}
         )
     else:
-        _list(call, chosen)
+        _show_rules(call, chosen)
         if not chosen:
             call.remark("no rule waits" if pending else "there is no rule" + _FOR * bool(files))
         if project_rules.pending and not pending:
-            call.remark(f"{_waiting(project_rules.pending)} {_WAITS_FOR}")
+            call.remark(f"{_count_waiting(project_rules.pending)} {_WAITS_FOR}")
         call.notices(project_rules.limits)
     return FOUND if chosen else NOTHING
 
 
-def _path_in_project(project: object, file: str) -> str:
+def _find_path(project: object, file: str) -> str:
     """Return a file's path from the project's root: as given, or from the working directory."""
     root, path = Path(str(project)), Path(file)
     whole = Path.cwd() / path
@@ -102,7 +102,7 @@ def _path_in_project(project: object, file: str) -> str:
     return path.as_posix().removeprefix("./")
 
 
-def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
+def _show_rules(call: Call, rules: Sequence[ProjectRule]) -> None:
     for project_rule in rules:
         once = has_same_words(project_rule.title, project_rule.text)
         head = (
@@ -120,7 +120,7 @@ def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
             call.console.line("    waits: ", (project_rule.waits, "warn"))
 
 
-def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int:
+def _keep_block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int:
     with call.open() as bank:
         report = rule_files.check_files(bank, remove=remove)
         if write or remove:
@@ -139,12 +139,12 @@ def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int
         }
         call.document(entries)
     else:
-        _show(call, report, write=write, remove=remove)
+        _show_block(call, report, write=write, remove=remove)
         call.notices(report.remarks)
     return FOUND if write or remove or report.current else FINDINGS
 
 
-def _show(call: Call, report: RuleFiles, *, write: bool, remove: bool) -> None:
+def _show_block(call: Call, report: RuleFiles, *, write: bool, remove: bool) -> None:
     is_changed = write or remove
     if is_changed:
         for file_edit in report.edits:
@@ -165,7 +165,7 @@ def _show(call: Call, report: RuleFiles, *, write: bool, remove: bool) -> None:
         names = ", ".join(map(quote_path, report.left_out))
         call.remark(f"no room in the block for {names}: archive some")
     if report.pending:
-        call.remark(f"{_waiting(report.pending)} {_WAITS_FOR}")
+        call.remark(f"{_count_waiting(report.pending)} {_WAITS_FOR}")
 
 
 def _show_comparison(call: Call, report: RuleFiles) -> None:
@@ -186,5 +186,5 @@ def _show_comparison(call: Call, report: RuleFiles) -> None:
         call.console.line("next: ", ("memory-bank rules --write", "bold"))
 
 
-def _waiting(pending: Sequence[ProjectRule]) -> str:
+def _count_waiting(pending: Sequence[ProjectRule]) -> str:
     return "1 rule waits" if len(pending) == 1 else f"{len(pending)} rules wait"

@@ -39,7 +39,7 @@ def read_command(
     entry = client.editor.value_at(text or "", (client.key, name))
     hint = Hint.REMOVE_BY_HAND if remove else Hint.NAME_SERVER
     _check_ours(file, name, entry or {}, hint)
-    return _command_of(entry)
+    return _join_command(entry)
 
 
 def add_entry(
@@ -56,14 +56,14 @@ def add_entry(
         raise BadInput("the bank's path is no UTF-8 text", "move the bank elsewhere") from error
     text, path = change.before or "", (client.key, change.name)
     old = client.editor.value_at(text, path)
-    bank = client.folder if change.scope == "project" else bank or _kept_bank(client, old)
-    theirs = _bank_of(old)
+    bank = client.folder if change.scope == "project" else bank or _keep_bank(client, old)
+    theirs = _read_bank(old)
     if theirs and theirs != bank and not _is_found(theirs, client, bank):
         message = f"{change.file} has a server {change.name!r} for another bank, {theirs}"
         raise BadInput(message, Hint.NAME_SERVER, name=change.name)
     entry = _make_entry(client, change.scope, bank)
-    entry["args"] = [*_args(entry), *_options(old)]
-    entry |= {key: _join_values(_list(old, key), entry[key]) for key in client.extra}
+    entry["args"] = [*_read_args(entry), *_read_options(old)]
+    entry |= {key: _join_values(_read_list(old, key), entry[key]) for key in client.extra}
     if not isinstance(old, Mapping):
         return client.editor.set_value(text, path, entry), entry
     for key, value in entry.items():
@@ -89,10 +89,10 @@ def remove_entry(
     return None if not after and text.endswith("\n") else after, ()
 
 
-def _command_of(entry: object) -> str:
+def _join_command(entry: object) -> str:
     """Return the words of an entry's command, as one text."""
     command = entry.get("command") if isinstance(entry, Mapping) else ""
-    return " ".join(map(str, (command, *_args(entry))))
+    return " ".join(map(str, (command, *_read_args(entry))))
 
 
 def has_server(client: str, bank: Bank) -> bool:
@@ -100,7 +100,7 @@ def has_server(client: str, bank: Bank) -> bool:
 
     That is false for a client whose files with servers are not known.
     """
-    if client not in clients.names(clients.SERVERS):
+    if client not in clients.list_clients(clients.SERVERS):
         return False
     return any(find_entries(client_files.mcp_client(client), bank))
 
@@ -134,7 +134,7 @@ def find_entries(client: McpClient, bank: Bank | None) -> Iterator[ClientPlace]:
         with suppress(MemoryBankError):
             servers = client.editor.value_at(program_files.read_text(file) or "", keys)
         for name, entry in servers.items() if isinstance(servers, dict) else ():
-            if _starts_this(entry) and _bank_of(entry) in banks:
+            if _starts_this(entry) and _read_bank(entry) in banks:
                 command = str(entry.get("command", ""))
                 import shutil  # start-up: a hook has no need of compressors
 
@@ -146,7 +146,7 @@ def find_entries(client: McpClient, bank: Bank | None) -> Iterator[ClientPlace]:
                 )
 
 
-def _list(entry: object, key: str) -> list[object]:
+def _read_list(entry: object, key: str) -> list[object]:
     values = entry.get(key) if isinstance(entry, Mapping) else None
     return values if isinstance(values, list) else []
 
@@ -158,11 +158,11 @@ def _join_values(theirs: list[object], ours: object) -> object:
     return [*theirs, *(our for our in ours if our not in theirs)]
 
 
-def _kept_bank(client: McpClient, old: object) -> str:
+def _keep_bank(client: McpClient, old: object) -> str:
     """Return the bank that an entry must keep, since the server could not find it."""
     if client.finds_bank:
         return ""
-    if bank := _bank_of(old):
+    if bank := _read_bank(old):
         return bank
     raise BadInput(
         f"{client.title} does not start servers in a project, so its entry must name a bank",
@@ -198,26 +198,26 @@ def _check_ours(file: Path, name: str, entry: object, hint: str) -> None:
 
 def _starts_this(entry: object) -> bool:
     """Tell whether an entry starts this program, directly or through uvx, python or a shell."""
-    words = _command_of(entry).split()
+    words = _join_command(entry).split()
     names = [re.split(r"[/\\]", word)[-1].removesuffix(".exe") for word in words]
     first = next((at for at, name in enumerate(names) if name in _PROGRAMS), len(names))
     return "serve mcp" in " ".join(names[first:])
 
 
-def _bank_of(entry: object) -> str:
+def _read_bank(entry: object) -> str:
     """Return the bank of an entry; empty if it names none."""
-    args = _args(entry)
+    args = _read_args(entry)
     values = args[args.index(_BANK) + 1 :] if _BANK in args else []
     return str(values[0]) if values else ""
 
 
-def _options(entry: object) -> list[object]:
+def _read_options(entry: object) -> list[object]:
     """Return an entry's options for `serve mcp` other than the bank, such as `--read-only`."""
-    args = _args(entry)
+    args = _read_args(entry)
     options = args[args.index("mcp") + 1 :] if "mcp" in args else []
     at = options.index(_BANK) if _BANK in options else len(options)
     return options[:at] + options[at + 2 :]
 
 
-def _args(entry: object) -> list[object]:
-    return _list(entry, "args")
+def _read_args(entry: object) -> list[object]:
+    return _read_list(entry, "args")

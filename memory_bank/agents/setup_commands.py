@@ -34,7 +34,7 @@ PARTS = {HOOKS: clients.HOOKS, "server": clients.SERVERS}
 """What a program may get, and the function of its module that says how."""
 
 _Client = Annotated[
-    str, Param("The program", argument=True, metavar="CLIENT", choices=clients.with_parts())
+    str, Param("The program", argument=True, metavar="CLIENT", choices=clients.list_installable())
 ]
 _Scope = Annotated[str, Param("Your own file, or the project's [user]", choices=clients.SCOPES)]
 _Only = Annotated[str | None, Param("Only its hooks, or only the server", choices=tuple(PARTS))]
@@ -73,7 +73,7 @@ def plan_change(
     BadInput when the program can't read the file, has another server of this name, or gives the
     server no way to find a bank.
     """
-    program, function = client_files.set_up_of(client, PARTS[part]), PARTS[part]
+    program, function = client_files.describe_part(client, PARTS[part]), PARTS[part]
     file = client_files.client_file(program, bank, scope)
     if isinstance(program, HookClient):
         name, named, hint = "", False, Hint.EDIT_HOOKS_BY_HAND
@@ -123,7 +123,7 @@ def _plan_removal(change: ClientChange, program: HookClient | McpClient) -> Clie
 
 def list_parts(client: str) -> list[str]:
     """Return the parts that a program can get."""
-    return [part for part, function in PARTS.items() if client in clients.names(function)]
+    return [part for part, function in PARTS.items() if client in clients.list_clients(function)]
 
 
 def join_steps(steps: Sequence[str]) -> str:
@@ -153,7 +153,7 @@ def join_steps(steps: Sequence[str]) -> str:
         ("memory-bank agents install zed --dry-run", "show the change only"),
     ),
 )
-def _install(
+def _install_parts(
     call: Call,
     *,
     client: _Client,
@@ -180,8 +180,8 @@ def _install(
                 call.remark(f"{change.client.title} has {text} in {where}, too; one is enough")
             if dry_run and change.changed and not call.json:
                 _show_change(call, change)
-            done = not dry_run and _make(call, change, yes=yes)
-            rows.append(_answer(call, change, part, "already there:", done=done))
+            done = not dry_run and _make_change(call, change, yes=yes)
+            rows.append(_answer_change(call, change, part, "already there:", done=done))
             if change.bundle and not call.json:
                 call.remark("a second one would do everything twice; --force adds it to your file")
             elif done or not change.changed:
@@ -209,7 +209,7 @@ def _install(
         ("memory-bank agents remove cursor --scope project", "from those of this project"),
     ),
 )
-def _remove(
+def _remove_parts(
     call: Call,
     *,
     client: _Client,
@@ -224,10 +224,12 @@ def _remove(
     with call.open_if_there(needed=scope == "project") as bank:
         for part in _choose_parts(client, only):
             change = plan_change(bank, client, part, scope=scope, name=name, remove=True)
-            done = _make(call, change, yes=yes)
+            done = _make_change(call, change, yes=yes)
             text = f"server {name}" if part != HOOKS else "hooks"
             rows.append(
-                _answer(call, change, part, f"{change.client.title} has no {text} in", done=done)
+                _answer_change(
+                    call, change, part, f"{change.client.title} has no {text} in", done=done
+                )
             )
             if change.bundle and not call.json:
                 call.remark("the whole team uses it; memory-bank agents bundle --remove ends that")
@@ -247,7 +249,7 @@ def _choose_parts(client: str, only: str | None) -> list[str]:
     return parts
 
 
-def _answer(
+def _answer_change(
     call: Call, change: ClientChange, part: str, text: str, *, done: bool
 ) -> Mapping[str, object]:
     """Print what became of a change, and return it as JSON.
@@ -279,7 +281,7 @@ def _answer(
     return {**{name: value for name, value in fields.items() if value}, "changed": done}
 
 
-def _make(call: Call, change: ClientChange, *, yes: bool) -> bool:
+def _make_change(call: Call, change: ClientChange, *, yes: bool) -> bool:
     """Make a change if the user agrees; tell whether it was made.
 
     Raises BadInput without a terminal, unless `yes` is given.
@@ -331,10 +333,10 @@ def _show_change(call: Call, change: ClientChange, look: str = "") -> None:
     """,
     examples=(("memory-bank agents list", "all programs"),),
 )
-def _list(call: Call) -> int:
+def _list_clients(call: Call) -> int:
     """List the programs that can use the memory, and which do."""
     with call.open_if_there() as bank:
-        places, received = _list_places(bank), _last_events(bank) if bank else []
+        places, received = _list_places(bank), _read_last_events(bank) if bank else []
     document = {"places": places, "received": received}
     call.answer(document, lambda _: _show_places(call, places, received))
     return 0
@@ -343,13 +345,13 @@ def _list(call: Call) -> int:
 def _list_places(bank: Bank | None) -> list[ClientPlace]:
     return [
         place
-        for client in clients.with_parts()
+        for client in clients.list_installable()
         for part in list_parts(client)
         for place in (hook_install if part == HOOKS else server_install).list_places(client, bank)
     ]
 
 
-def _last_events(bank: Bank) -> list[dict[str, str]]:
+def _read_last_events(bank: Bank) -> list[dict[str, str]]:
     """Return the last event of each client that a bank received, with its time."""
     queue = EventQueue(bank.layout.state(bank.id))
     try:
@@ -362,7 +364,7 @@ def _show_places(
     call: Call, places: Sequence[ClientPlace], received: Sequence[Mapping[str, str]]
 ) -> None:
     events = {event["client"]: event for event in received}
-    for client in clients.with_parts():
+    for client in clients.list_installable():
         rows = [row for row in places if row.client == client and (row.installed or row.problem)]
         for row in rows:
             call.console.line(*_describe_row(row))

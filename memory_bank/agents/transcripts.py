@@ -226,9 +226,9 @@ def _find_sessions(
 ) -> list[tuple[str, list[Transcript]]]:
     """Return the sessions of the project with their transcripts, the oldest first."""
     sessions = dict[tuple[str, str], list[Transcript]]()
-    for name in [client] if client else clients.names(clients.TRANSCRIPTS):
+    for name in [client] if client else clients.list_clients(clients.TRANSCRIPTS):
         reader = cast("ClientModule", clients.find(name, clients.TRANSCRIPTS))
-        for file in _files(reader, client, path):
+        for file in _list_files(reader, client, path):
             folder = reader.folder(file)
             if not path and not _is_here(bank, folder):
                 imported.elsewhere += 1
@@ -249,7 +249,9 @@ def _find_sessions(
     return [(name, parts) for (name, _), parts in ordered]
 
 
-def _files(reader: ClientModule, client: str | None, path: str | Path | None) -> Iterator[Path]:
+def _list_files(
+    reader: ClientModule, client: str | None, path: str | Path | None
+) -> Iterator[Path]:
     if path is None:
         home = {"HOME": os.path.expanduser("~")}  # noqa: PTH111 - pathlib fails without a home
         yield from reader.files({**os.environ, **home})
@@ -269,12 +271,12 @@ def _is_here(bank: Bank, folder: str) -> bool:
     project = os.path.realpath(bank.layout.project)
     real = os.path.realpath(folder)
     if os.path.isdir(real):  # noqa: PTH112
-        return _bank_of(real) == bank.id
+        return _find_bank_id(real) == bank.id
     return real == project or real.startswith(project + os.sep)
 
 
 @lru_cache(512)
-def _bank_of(folder: str) -> str:
+def _find_bank_id(folder: str) -> str:
     """Return the id of the bank that an agent in a folder uses; empty without one."""
     try:
         return bank_id(paths.find(Path(folder)))
@@ -320,11 +322,11 @@ class _TranscriptImport:
         is_known = session_id in self._of_session
         if session and session.observations and not is_known and session.path:
             raise BadInput(f"its note {session.path} is there, but not what it was made of")
-        new = list(self._new(client, session_id, parts, session.prompts if session else ()))
+        new = list(self._yield_new(client, session_id, parts, session.prompts if session else ()))
         prompts = sum(event.kind == "prompt" for event in new)
         stored = 0
         if new and not self._done.dry_run:
-            stored = self._store(session_id, parts, new)
+            stored = self._store_events(session_id, parts, new)
         state = UNCHANGED if not new else CONTINUED if session else NEW
         prompts_of_parts = [s.prompt for part in parts for s in part.steps if s.kind == "prompt"]
         skipped = sum((part.skipped for part in parts), Counter[str]())
@@ -344,7 +346,7 @@ class _TranscriptImport:
             )
         )
 
-    def _new(
+    def _yield_new(
         self, client: str, session_id: str, parts: list[Transcript], reported: Sequence[Prompt]
     ) -> Iterator[HookEvent]:
         """Yield what is not stored yet, in its order; a call belongs to the prompt before it."""
@@ -364,7 +366,7 @@ class _TranscriptImport:
                 elif key in self._keys:
                     forked = True
                 else:
-                    self._add(key)
+                    self._add_key(key)
                     number = last = last + 1
                     yield step._replace(key=key)
             elif step.call.name == MESSAGE:
@@ -373,11 +375,11 @@ class _TranscriptImport:
                     yield step._replace(prompt_number=number)
             elif is_own(step.call.name) or is_forgetting(step.call.input):
                 continue
-            elif key := self._key(session_id, step, inputs):
+            elif key := self._find_key(session_id, step, inputs):
                 cwd = step.cwd or parts[0].cwd
                 yield step._replace(cwd=cwd, prompt_number=number, key=key)
 
-    def _key(self, session_id: str, call: HookEvent, inputs: Counter[str]) -> str:
+    def _find_key(self, session_id: str, call: HookEvent, inputs: Counter[str]) -> str:
         """Return the key of a call; empty if it is stored.
 
         It is stored if its key is, also in another session, of which a program made a fork. Where
@@ -390,10 +392,10 @@ class _TranscriptImport:
         if inputs[mark] > 0:
             inputs[mark] -= 1
             return ""
-        self._add(key)
+        self._add_key(key)
         return key or f"{call.created_at} {mark}"
 
-    def _add(self, key: str) -> None:
+    def _add_key(self, key: str) -> None:
         if len(key) >= _UNIQUE:
             self._keys.add(key)
 
@@ -402,12 +404,12 @@ class _TranscriptImport:
         text, _ = redact(prompt[:_MOST_COMPARED], self._hook_bank.allowed)
         return " ".join(text.split())[:_COMPARED]
 
-    def _store(self, session_id: str, parts: list[Transcript], new: list[HookEvent]) -> int:
+    def _store_events(self, session_id: str, parts: list[Transcript], new: list[HookEvent]) -> int:
         """Store events, make observations of them, and end the session; return how many."""
         bank = self._bank
         began = min(part.started_at for part in parts)
         ended = max(part.ended_at for part in parts)
-        state = self._git(parts[0], began)
+        state = self._read_git(parts[0], began)
         queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
         try:
             opening = HookEvent("start", session_id, new[0].agent, "", created_at=began)
@@ -429,7 +431,7 @@ class _TranscriptImport:
             end_session(bank, session_id, ended_at=datetime.fromtimestamp(ended, UTC))
         return len(result.observations)
 
-    def _git(self, transcript: Transcript, began: float) -> GitState | None:
+    def _read_git(self, transcript: Transcript, began: float) -> GitState | None:
         """Return the state of git when a session began, as far as the repository still knows."""
         now = git_state(self._bank.layout.project)
         tree = repository.find_worktree(self._bank.layout.project)

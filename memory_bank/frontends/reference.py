@@ -181,11 +181,11 @@ def _write_table(own: dict[str, operation.Operation]) -> str:
     """Return the table that the list of commands and the server's greeting need."""
     commands: dict[str, Any] = {}
     for name, command in sorted(own.items()):
-        commands[name] = (_module_of(command), command.group, command.summary)
+        commands[name] = (_name_module(command), command.group, command.summary)
     for name, topic in operation.topics.items():
-        commands[name] = (_topic_module(name), topic.group, topic.summary.rstrip("."))
+        commands[name] = (_find_topic_module(name), topic.group, topic.summary.rstrip("."))
     tools = {
-        name: (_module_of(command), tool.toolset, tool.reads)
+        name: (_name_module(command), tool.toolset, tool.reads)
         for name, (command, tool) in sorted(operation.tools.items())
         if command.run.__module__.startswith("memory_bank.")
     }
@@ -218,14 +218,14 @@ def _write_table(own: dict[str, operation.Operation]) -> str:
     )
 
 
-def _topic_module(name: str) -> str:
+def _find_topic_module(name: str) -> str:
     """Return the module that declares a topic."""
     start = f'topic(\n    "{name}",\n'
     files = (file for file in sorted(_PACKAGE.rglob("*.py")) if start in file.read_text("utf-8"))
     return ".".join(next(files).relative_to(_PACKAGE).with_suffix("").parts)
 
 
-def _module_of(command: operation.Operation) -> str:
+def _name_module(command: operation.Operation) -> str:
     return command.run.__module__.removeprefix("memory_bank.")
 
 

@@ -34,7 +34,7 @@ def servers(file: Path) -> dict[str, dict[str, object]]:
 
 SCOPES = [
     (name, scope)
-    for name in clients.names(clients.SERVERS)
+    for name in clients.list_clients(clients.SERVERS)
     for scope in clients.SCOPES
     if scope == "user" or client_files.mcp_client(name).project_file
 ]

@@ -55,7 +55,7 @@ def test_an_unknown_client_names_the_known_ones() -> None:
 def test_the_page_says_of_each_client_what_the_table_says() -> None:
     page = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
     rows = {row.split("`")[1]: row for row in page.splitlines() if row.startswith("| `")}
-    for name in clients.names(clients.SERVERS):
+    for name in clients.list_clients(clients.SERVERS):
         one = client_files.mcp_client(name)
         cells = [cell.strip() for cell in rows[name].strip("|").split("|")]
         assert cells[1] == (f"`{one.project_file}`" if one.project_file else "none")

@@ -198,7 +198,7 @@ def test_a_rule_is_told_at_the_start_until_the_program_reads_it(ruled: Bank, pro
     ruled.catch_up()
     assert rule_files.list_unread_rules(ruled, "codex") == ("Money is in cents. [cents]",)
     rule_files.write_files(rule_files.check_files(ruled))
-    for name in clients.names(clients.INSTRUCTIONS):
+    for name in clients.list_clients(clients.INSTRUCTIONS):
         assert rule_files.list_unread_rules(ruled, name) == (), name
     (project / "CLAUDE.md").write_text("Theirs.\n")
     (project / ".claude/CLAUDE.md").unlink()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_bank.agents import clients, payload
-from memory_bank.agents.capture import capture, message_event, open_queue
+from memory_bank.agents.capture import capture, make_message_event, open_queue
 from memory_bank.agents.clients import claude_code
 from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import find_hook_bank
@@ -130,7 +130,7 @@ def test_what_hooks_captured_is_not_imported_again(bank: Bank, project: Path, ho
             name = "UserPromptSubmit"
         elif step.call.name == MESSAGE:
             said = HookEvent("stop", IDS[client], client, "", said=step.call.output)
-            capture(hook_bank, queue, message_event(said))
+            capture(hook_bank, queue, make_message_event(said))
             continue
         else:
             used = {

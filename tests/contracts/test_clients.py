@@ -22,7 +22,7 @@ def test_it_has_its_name_and_at_least_one_part(name: str) -> None:
     assert any(hasattr(module, part) for part in PARTS)
 
 
-@pytest.mark.parametrize("client", clients.names(clients.HOOKS))
+@pytest.mark.parametrize("client", clients.list_clients(clients.HOOKS))
 def test_it_reads_its_events_and_takes_no_others(client: str) -> None:
     module = clients.find(client, clients.HOOKS)
     assert KINDS >= set(module.EVENTS.values()) >= {"start", "prompt", "tool", "end"}
@@ -35,7 +35,7 @@ def test_it_reads_its_events_and_takes_no_others(client: str) -> None:
     assert set(one.short) <= set(one.events)
 
 
-@pytest.mark.parametrize("client", clients.names(clients.SERVERS))
+@pytest.mark.parametrize("client", clients.list_clients(clients.SERVERS))
 def test_its_servers_are_set_up_and_removed(client: str, mb: Run, project: Path) -> None:
     one = client_files.mcp_client(client)
     assert one.name == client
@@ -49,7 +49,7 @@ def test_its_servers_are_set_up_and_removed(client: str, mb: Run, project: Path)
     assert not file.exists()
 
 
-@pytest.mark.parametrize("client", clients.names(clients.TRANSCRIPTS))
+@pytest.mark.parametrize("client", clients.list_clients(clients.TRANSCRIPTS))
 def test_it_finds_no_transcripts_where_there_are_none(client: str, tmp_path: Path) -> None:
     places = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "HOME", "OWL_HOME")
     found = clients.find(client, clients.TRANSCRIPTS).files(dict.fromkeys(places, str(tmp_path)))

@@ -23,15 +23,15 @@ _KNOWN = {
 }
 
 
-def names(part: str) -> tuple[str, ...]:
+def list_clients(part: str) -> tuple[str, ...]:
     """Return the clients whose modules have a part."""
     clients = plugins.list_plugins(KIND)
     return tuple(name.replace("_", "-") for name in clients if hasattr(_load(name), part))
 
 
-def with_parts() -> tuple[str, ...]:
+def list_installable() -> tuple[str, ...]:
     """Return the clients that can be set up."""
-    return tuple(sorted({*names(HOOKS), *names(SERVERS)}))
+    return tuple(sorted({*list_clients(HOOKS), *list_clients(SERVERS)}))
 
 
 def load(name: str) -> ModuleType | None:
@@ -44,7 +44,7 @@ def find(name: str, part: str) -> ModuleType:
     """Return the module of a client that has a part; raise BadInput."""
     module = load(name.strip().casefold())
     if module is None or not hasattr(module, part):
-        text = ", ".join(names(part))
+        text = ", ".join(list_clients(part))
         raise BadInput(f"{name[:60]!r} has no {_KNOWN[part]}", "choose one of: {known}", known=text)
     return module
 

@@ -161,7 +161,7 @@ def _read_mark(payload: Payload, name: str) -> str:
     return str(value) if isinstance(value, int | float) else read_identifier(payload, name)
 
 
-def subagent_of(event: HookEvent, payload: Payload) -> HookEvent | None:
+def read_subagent_report(event: HookEvent, payload: Payload) -> HookEvent | None:
     """Return what an agent reports that was started by another; None if it says nothing."""
     report = read_text(payload, "last_assistant_message")
     if not report:
@@ -179,19 +179,19 @@ def make_answer(event: str, kind: str, text: str) -> dict[str, object]:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def prompt_step(text: str, created_at: float, key: str = "") -> HookEvent:
+def make_prompt_step(text: str, created_at: float, key: str = "") -> HookEvent:
     """Return what a person asked as a step of a transcript, without its session."""
     return HookEvent("prompt", "", "", "", key=key, prompt=text, created_at=created_at)
 
 
-def call_step(call: ToolCall, created_at: float, key: str = "", cwd: str = "") -> HookEvent:
+def make_call_step(call: ToolCall, created_at: float, key: str = "", cwd: str = "") -> HookEvent:
     """Return the use of a tool as a step of a transcript, as a hook of the program gets it."""
     return HookEvent("tool", "", "", "", cwd, key=key, call=call, created_at=created_at)
 
 
-def message_step(text: str, created_at: float) -> HookEvent:
+def make_message_step(text: str, created_at: float) -> HookEvent:
     """Return the last text of a turn as a step of a transcript."""
-    return call_step(ToolCall(MESSAGE, None, text), created_at, message_key(text))
+    return make_call_step(ToolCall(MESSAGE, None, text), created_at, message_key(text))
 
 
 class Transcript:

@@ -20,12 +20,12 @@ from memory_bank.agents.clients.base import (
     Kind,
     ToolCall,
     Transcript,
-    call_step,
     make_answer,
-    message_step,
-    prompt_step,
+    make_call_step,
+    make_message_step,
+    make_prompt_step,
+    read_subagent_report,
     read_texts,
-    subagent_of,
 )
 from memory_bank.agents.payload import (
     Payload,
@@ -102,7 +102,9 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         return None
     if hook_event.kind == "subagent":
         # compaction has no agent_type: it is no subagent
-        return subagent_of(hook_event, payload) if read_text(payload, "agent_type") else None
+        return (
+            read_subagent_report(hook_event, payload) if read_text(payload, "agent_type") else None
+        )
     call = hook_event.call
     return hook_event._replace(
         call=call._replace(output=_drop_whole_file(call.output)),
@@ -190,21 +192,21 @@ class _ClaudeSession:
         transcript.branch = transcript.branch or read_text(line, "gitBranch")
         aside = aside or bool(line.get("isSidechain"))
         if kind == "assistant":
-            self._calls(line, when)
+            self._add_calls(line, when)
             texts = join_texts(read_fields(line, "message").get("content"))
             if texts.strip() and not (aside or self._questioned):
-                transcript.steps.append(message_step(texts.strip(), when))
+                transcript.steps.append(make_message_step(texts.strip(), when))
         elif results := [
             part
             for part in list_parts(read_fields(line, "message"))
             if part.get("type") == "tool_result"
         ]:
             for part in results:
-                self._result(line, part, alone=len(results) == 1)
+                self._add_result(line, part, alone=len(results) == 1)
         elif not aside:
-            self._prompt(line, when)
+            self._add_prompt(line, when)
 
-    def _calls(self, line: Payload, when: float) -> None:
+    def _add_calls(self, line: Payload, when: float) -> None:
         message = read_fields(line, "message")
         usage = read_fields(message, "usage")
         if usage:  # a message has a line for each of its parts, each with the usage so far
@@ -217,7 +219,7 @@ class _ClaudeSession:
             if part.get("type") == "tool_use" and key and name:
                 self._open[key] = name, part.get("input"), when, read_text(line, "cwd")
 
-    def _result(self, line: Payload, part: Payload, *, alone: bool) -> None:
+    def _add_result(self, line: Payload, part: Payload, *, alone: bool) -> None:
         key = read_text(part, "tool_use_id")
         begun = self._open.pop(key, None)
         if begun is None:
@@ -235,9 +237,9 @@ class _ClaudeSession:
             return
         ended_at = read_seconds(line.get("timestamp")) or when
         call = ToolCall(name, tool_input, _drop_whole_file(output), failed)
-        self.transcript.steps.append(call_step(call, ended_at, key, cwd))
+        self.transcript.steps.append(make_call_step(call, ended_at, key, cwd))
 
-    def _prompt(self, line: Payload, when: float) -> None:
+    def _add_prompt(self, line: Payload, when: float) -> None:
         self._questioned |= _OURS in str(line.get("message"))
         if (
             line.get("isMeta")
@@ -249,7 +251,9 @@ class _ClaudeSession:
         if not text:
             return
         self._questioned = False
-        self.transcript.steps.append(prompt_step(text, when, read_identifier(line, "promptId")))
+        self.transcript.steps.append(
+            make_prompt_step(text, when, read_identifier(line, "promptId"))
+        )
 
     def end(self) -> Transcript:
         """Return the session; a call without a result is counted."""

@@ -22,13 +22,13 @@ from memory_bank.agents.clients.base import (
     Kind,
     ToolCall,
     Transcript,
-    call_step,
     list_folders,
     make_answer,
-    message_step,
-    prompt_step,
+    make_call_step,
+    make_message_step,
+    make_prompt_step,
+    read_subagent_report,
     read_texts,
-    subagent_of,
 )
 from memory_bank.agents.payload import (
     Payload,
@@ -104,7 +104,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if hook_event is None:
         return None
     if hook_event.kind == "subagent":
-        return subagent_of(hook_event, payload)
+        return read_subagent_report(hook_event, payload)
     if hook_event.kind == "stop":
         return hook_event._replace(attended=_is_attended(hook_event.transcript))
     call = hook_event.call
@@ -127,7 +127,7 @@ def _is_attended(transcript: str) -> bool:
 
 def _add_exit_code(call: ToolCall, event: HookEvent) -> ToolCall:
     """Return a call with the exit code of a command, which only the transcript has."""
-    code = _exit_code(event.transcript, event.key) if call.name == "Bash" else None
+    code = _find_exit_code(event.transcript, event.key) if call.name == "Bash" else None
     stated = re.match(_STATED, call.output)
     failed = code not in (None, 0) or (stated is not None and stated[1] != "0")
     output = call.output if code is None else {"output": call.output, "exit_code": code}
@@ -149,7 +149,7 @@ def unreported(event: HookEvent) -> Iterator[HookEvent]:
                 key=key,
                 call=ToolCall(
                     "apply_patch",
-                    {"command": _patch(changes)},
+                    {"command": _write_patch(changes)},
                     read_text(item, "stderr", "stdout"),
                     failed=item.get("status") != "completed",
                 ),
@@ -157,7 +157,7 @@ def unreported(event: HookEvent) -> Iterator[HookEvent]:
             )
 
 
-def _patch(changes: Payload) -> str:
+def _write_patch(changes: Payload) -> str:
     """Return the changes of files in the form of `apply_patch`."""
     lines = ["*** Begin Patch"]
     for path in changes:
@@ -172,7 +172,7 @@ def _patch(changes: Payload) -> str:
     return "\n".join([*lines, "*** End Patch\n"])
 
 
-def _exit_code(transcript: str, call: str) -> int | None:
+def _find_exit_code(transcript: str, call: str) -> int | None:
     for record in end_of(transcript, _TAIL, call) if transcript and call else ():
         item = read_fields(read_fields(record, "payload"), "item")
         code = item.get("exit_code")
@@ -223,7 +223,7 @@ def memories(
     They are summaries of sessions in it, and MEMORY.md if each of its groups says that it applies
     there: the program writes one for all projects.
     """
-    root = _memories(environment)
+    root = _find_memories(environment)
     entries = set[str]()
     for file in root.glob("rollout_summaries/*.md"):
         with suppress(OSError), file.open("rb") as opened:
@@ -241,13 +241,13 @@ def memories(
 
 def global_memories(environment: Mapping[str, str]) -> tuple[Path, frozenset[str]]:
     """Return the folder of what the program remembers, and the files that are of all projects."""
-    return _memories(environment), frozenset([_REGISTRY, "memory_summary.md"])
+    return _find_memories(environment), frozenset([_REGISTRY, "memory_summary.md"])
 
 
 _REGISTRY = "MEMORY.md"
 
 
-def _memories(environment: Mapping[str, str]) -> Path:
+def _find_memories(environment: Mapping[str, str]) -> Path:
     root = environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex"
     return Path(root) / "memories"
 
@@ -332,17 +332,17 @@ class _CodexSession:
         when = read_seconds(line.get("timestamp"))
         self.transcript.saw(when)
         if kind == "session_meta":
-            self._meta(payload)
+            self._read_meta(payload)
         elif kind == "turn_context":
             self._cwd = read_text(payload, "cwd") or self._cwd
         elif kind == "event_msg":
-            self._event(payload, when)
+            self._read_event(payload, when)
         elif kind == "response_item":
-            self._item(payload, when)
+            self._read_item(payload, when)
         else:
             self.transcript.skipped["no prompt or call"] += 1
 
-    def _meta(self, payload: Payload) -> None:
+    def _read_meta(self, payload: Payload) -> None:
         transcript, git = self.transcript, read_fields(payload, "git")
         transcript.session_id = (
             read_identifier(payload, "id", "session_id") or transcript.session_id
@@ -353,7 +353,7 @@ class _CodexSession:
             read_text(git, "commit_hash"),
         )
 
-    def _event(self, payload: Payload, when: float) -> None:
+    def _read_event(self, payload: Payload, when: float) -> None:
         kind = read_text(payload, "type")
         item, key, turn = payload, read_identifier(payload, "call_id"), ""
         if kind == "item_completed":
@@ -362,15 +362,15 @@ class _CodexSession:
         if kind in _CALLS:
             rank, read_call = _CALLS[kind]
             cwd = read_text(item, "cwd").removeprefix("file://") or self._cwd
-            self._add(rank, call_step(read_call(item), when, key, cwd))
+            self._add_call(rank, make_call_step(read_call(item), when, key, cwd))
         elif kind == "user_message":
-            self._prompt(read_text(item, "message"), when, turn, _GOOD)
+            self._add_prompt(read_text(item, "message"), when, turn, _GOOD)
         elif kind == "agent_message":
-            self._say(read_text(item, "message"), when, _GOOD)
+            self._add_message(read_text(item, "message"), when, _GOOD)
         elif kind == "UserMessage":
-            self._prompt(join_texts(item.get("content")), when, turn, _BEST)
+            self._add_prompt(join_texts(item.get("content")), when, turn, _BEST)
         elif kind == "AgentMessage":
-            self._say(_join_parts(item.get("content")), when, _BEST)
+            self._add_message(_join_parts(item.get("content")), when, _BEST)
         elif kind == "token_count":
             self._count(read_fields(read_fields(item, "info"), "total_token_usage"))
 
@@ -382,20 +382,20 @@ class _CodexSession:
         spent = read_number(total.get("output_tokens"))
         transcript.output_tokens = max(transcript.output_tokens, spent)
 
-    def _item(self, payload: Payload, when: float) -> None:
+    def _read_item(self, payload: Payload, when: float) -> None:
         """Take a message or call as the model's interface has it."""
         kind, key = read_text(payload, "type"), read_identifier(payload, "call_id", "id")
         if kind == "message" and payload.get("role") == "user":
-            self._prompt(join_texts(payload.get("content")), when, "", _SOME)
+            self._add_prompt(join_texts(payload.get("content")), when, "", _SOME)
         elif kind == "message" and payload.get("role") == "assistant":
-            self._say(_join_parts(payload.get("content")), when, _SOME)
+            self._add_message(_join_parts(payload.get("content")), when, _SOME)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call") and key:
             arguments = payload.get("arguments") or payload.get("input") or payload.get("action")
             self._begun[key] = read_text(payload, "name") or "shell", arguments
         elif kind in ("function_call_output", "custom_tool_call_output") and key in self._begun:
-            self._answered(key, payload.get("output"), when)
+            self._end_call(key, payload.get("output"), when)
 
-    def _answered(self, key: str, output: object, when: float) -> None:
+    def _end_call(self, key: str, output: object, when: float) -> None:
         name, arguments = self._begun.pop(key)
         parsed, cwd = parse_json(arguments), self._cwd
         fields = parsed if isinstance(parsed, dict) else {}
@@ -417,21 +417,21 @@ class _CodexSession:
             self.transcript.skipped["call of another tool"] += 1
             return
         call = ToolCall(name, arguments, texts, failed)
-        self._add(_SOME, call_step(call, when, key, cwd))
+        self._add_call(_SOME, make_call_step(call, when, key, cwd))
 
-    def _add(self, rank: int, call: HookEvent) -> None:
+    def _add_call(self, rank: int, call: HookEvent) -> None:
         name = call.key or f"{call.created_at} {len(self._calls)}"
         if name not in self._calls or self._calls[name][0] < rank:
             self._calls[name] = rank, call
 
-    def _prompt(self, text: str, when: float, turn: str, rank: int) -> None:
+    def _add_prompt(self, text: str, when: float, turn: str, rank: int) -> None:
         """Add a prompt that one kind of line tells; those of the best kind are taken."""
         if prompt := strip_program_text(text):
-            self._prompts.setdefault(rank, []).append(prompt_step(prompt, when, turn))
+            self._prompts.setdefault(rank, []).append(make_prompt_step(prompt, when, turn))
 
-    def _say(self, text: str, when: float, rank: int) -> None:
+    def _add_message(self, text: str, when: float, rank: int) -> None:
         if text.strip():
-            self._messages.setdefault(rank, []).append(message_step(text.strip(), when))
+            self._messages.setdefault(rank, []).append(make_message_step(text.strip(), when))
 
     def end(self) -> Transcript:
         """Return the session."""

@@ -72,7 +72,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if hook_event is None:
         return None
     if hook_event.kind == "stop":
-        return hook_event._replace(said=_last_text(hook_event.transcript))
+        return hook_event._replace(said=_find_last_text(hook_event.transcript))
     call, result = hook_event.call, read_fields(payload, "toolResult")
     text = read_text(result, "textResultForLlm")
     code = re.search(_EXIT, text[-2000:])
@@ -82,7 +82,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     return hook_event._replace(call=call) if hook_event.kind == "tool" else hook_event
 
 
-def _last_text(transcript: str) -> str:
+def _find_last_text(transcript: str) -> str:
     """Return the last text of the agent in a transcript, which the event does not tell."""
     for record in end_of(transcript, _TAIL, '"assistant.message"') if transcript else ():
         if record.get("type") == "assistant.message":

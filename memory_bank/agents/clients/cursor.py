@@ -76,7 +76,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     hook_event = _TABLE.read(event, payload)
     if hook_event is None:
         return None
-    hook_event = hook_event._replace(folder=_folder(payload))
+    hook_event = hook_event._replace(folder=_find_folder(payload))
     call = hook_event.call
     if hook_event.kind == "subagent":
         return _read_subagent(hook_event, payload)
@@ -98,7 +98,7 @@ def _read_subagent(event: HookEvent, payload: Payload) -> HookEvent | None:
     return event._replace(key=key, call=call) if summary else None
 
 
-def _folder(payload: Payload) -> str:
+def _find_folder(payload: Payload) -> str:
     roots = payload.get("workspace_roots")
     first = roots[0] if isinstance(roots, list) and roots else ""
     if not (isinstance(first, str) and os.path.isabs(first)):

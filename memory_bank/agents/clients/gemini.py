@@ -88,12 +88,12 @@ def instructions(project: Path) -> dict[Path, str]:
     The settings name them, those of the project before the user's own.
     """
     settings = ".gemini/settings.json"
-    names = _names(project / settings) or _names(Path.home() / settings)
+    names = _read_names(project / settings) or _read_names(Path.home() / settings)
     files = [folder / name for folder in list_folders(project) for name in names or ["GEMINI.md"]]
     return read_texts(project, files, imports=True)
 
 
-def _names(settings: Path) -> list[str]:
+def _read_names(settings: Path) -> list[str]:
     """Return the names of files of instructions in a file of settings; none if it has none."""
     from memory_bank.agents.client_files import mcp_client
     from memory_bank.bank import program_files

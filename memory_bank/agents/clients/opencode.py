@@ -65,17 +65,17 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         said=read_text(call_input, "said"),
     )
     if hook_event.kind == "prompt":
-        return _prompt(hook_event, read_fields(payload, "output"))
+        return _read_prompt(hook_event, read_fields(payload, "output"))
     if event == "message.part.updated":
         return _read_failed_call(hook_event, read_fields(call_input, "part"))
     return (
-        _tool(hook_event, call_input, payload.get("output"))
+        _read_call(hook_event, call_input, payload.get("output"))
         if hook_event.kind == "tool"
         else hook_event
     )
 
 
-def _prompt(event: HookEvent, output: Payload) -> HookEvent:
+def _read_prompt(event: HookEvent, output: Payload) -> HookEvent:
     """Return what the user wrote; texts that the program or plug-ins added are left out."""
     parts = output.get("parts")
     texts = [
@@ -90,7 +90,7 @@ def _prompt(event: HookEvent, output: Payload) -> HookEvent:
     return event._replace(prompt=strip_program_text(prompt), key=key)
 
 
-def _tool(event: HookEvent, call_input: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
+def _read_call(event: HookEvent, call_input: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
     name = read_text(call_input, "tool")
     result = output if isinstance(output, dict) else {}
     about = read_fields(result, "metadata")

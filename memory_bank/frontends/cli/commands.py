@@ -40,7 +40,7 @@ _NAMES = ("memory-bank", "mb")
     """,
     examples=(("memory-bank hook claude-code Stop < event.json", "answer one event"),),
 )
-def hook(
+def answer_hook(
     call: Call,  # noqa: ARG001  (a hook prints for itself)
     *,
     client: Annotated[str, Param(argument=True)],
@@ -64,7 +64,7 @@ def hook(
     """,
     examples=(("memory-bank git install", "let git run it"),),
 )
-def merge(
+def merge_note(
     call: Call,
     *,
     marker_size: Annotated[str, Param("Length of conflict markers [7]", metavar="N")] = "",
@@ -145,7 +145,7 @@ def _split(text: str | None) -> tuple[str, ...]:
         ("memory-bank serve mcp --http 127.0.0.1:8765", "for many agents on this machine"),
     ),
 )
-def _mcp(
+def _serve_mcp(
     call: Call,
     *,
     toolsets: Annotated[
@@ -216,7 +216,7 @@ def _mcp(
         ("memory-bank --bank ~/notes serve lsp", "one bank for all files"),
     ),
 )
-def _lsp(
+def _serve_lsp(
     call: Call,
     *,
     stdio: Annotated[  # noqa: ARG001  (there is no other transport)
@@ -251,7 +251,7 @@ def _lsp(
         ("memory-bank serve web --http 127.0.0.1:0", "on any free port"),
     ),
 )
-def _web(
+def _serve_web(
     call: Call,
     *,
     http: Annotated[

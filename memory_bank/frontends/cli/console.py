@@ -253,12 +253,12 @@ class Console:
 
     def write(self, text: str) -> None:
         """Write text unchanged; raise StorageFailed if the stream can't be written."""
-        with _writing():
+        with _explain_failure():
             self.stream.write(text)
 
     def flush(self) -> None:
         """Flush the stream; raise StorageFailed if it can't be written."""
-        with _writing():
+        with _explain_failure():
             self.stream.flush()
 
     def _paint(self, piece: Piece) -> str:
@@ -269,7 +269,7 @@ class Console:
 
 
 @contextmanager
-def _writing() -> Iterator[None]:
+def _explain_failure() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:

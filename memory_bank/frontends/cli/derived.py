@@ -199,7 +199,12 @@ class DerivedCommand(HelpCommand):
             params=[_make_parameter(parameter) for parameter in self._parameters],
         )
         last = self.params[-2:]
-        self.params = [*self.params[:-2], *_secret_options(operation), *shared_options(), *last]
+        self.params = [
+            *self.params[:-2],
+            *_make_secret_options(operation),
+            *shared_options(),
+            *last,
+        ]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take options by names of other tools, and `-word` as an excluded word of a query."""
@@ -279,7 +284,7 @@ def _make_parameter(parameter: Parameter) -> click.Parameter:
     param = parameter.param
     settings: dict[str, Any] = {"is_flag": True}
     if parameter.kind is not bool:
-        settings = {"type": _click_type(parameter), "metavar": param.metavar or None}
+        settings = {"type": _choose_type(parameter), "metavar": param.metavar or None}
         settings["required"] = parameter.required and not param.asked
     if parameter.kind is bool and parameter.default is True:
         settings["callback"] = _negate_flag
@@ -302,7 +307,7 @@ def _negate_flag(_: click.Context, __: click.Parameter, is_given: bool) -> bool:
     return not is_given
 
 
-def _click_type(parameter: Parameter) -> click.ParamType[Any] | type:
+def _choose_type(parameter: Parameter) -> click.ParamType[Any] | type:
     param = parameter.param
     if param.path:
         return click.Path(
@@ -333,7 +338,7 @@ def _make_reader(described: Param) -> Callable[[click.Context, click.Parameter, 
     return callback
 
 
-def _secret_options(operation: Operation) -> list[click.Option]:
+def _make_secret_options(operation: Operation) -> list[click.Option]:
     option = click.Option(["--allow-secret", _SECRET], is_flag=True, help=SECRET)
     return [option] if operation.allow_secret else []
 

@@ -43,7 +43,7 @@ class HelpCommand(click.Command):
         super().__init__(name, add_help_option=False, **settings)
         self.why = cleandoc(why)
         self.examples = examples
-        self.params += [_help_option("-h", long=False), _help_option("--help", long=True)]
+        self.params += [_make_help_option("-h", long=False), _make_help_option("--help", long=True)]
 
     @property
     def summary(self) -> str:
@@ -60,7 +60,7 @@ class HelpCommand(click.Command):
             for paragraph in self.why.split("\n\n"):
                 formatter.write(f"\n{_fill_paragraph(paragraph, formatter.width)}\n")
         self.format_commands(ctx, formatter)
-        _write_section(formatter, "Options", self.option_rows(ctx))
+        _write_section(formatter, "Options", self.list_options(ctx))
         if long:
             self.format_examples(formatter)
 
@@ -73,7 +73,7 @@ class HelpCommand(click.Command):
             formatter.write("\nExamples:\n" if not number else "")
             formatter.write(f"  # {text}\n  {line}\n")
 
-    def option_rows(self, ctx: click.Context) -> list[Row]:
+    def list_options(self, ctx: click.Context) -> list[Row]:
         """Return the options with their help; `-h` and `--help` share the last row."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         records = [option.get_help_record(ctx) for option in options]
@@ -159,7 +159,7 @@ def _write_section(formatter: click.HelpFormatter, heading: str, rows: Sequence[
     formatter.current_indent -= _INDENT
 
 
-def _help_option(name: str, *, long: bool) -> click.Option:
+def _make_help_option(name: str, *, long: bool) -> click.Option:
     def show(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:  # noqa: FBT001  (click's)
         if is_given and not ctx.resilient_parsing:
             ctx.meta[_LONG] = long

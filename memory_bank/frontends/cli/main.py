@@ -75,7 +75,7 @@ def _report_error(error: BaseException, args: list[str]) -> int:
     if not isinstance(error, MemoryBankError):
         error = find_exhausted(error) or error
     code = next((code for kind, code in _CODES if isinstance(error, kind)), _FAILED)
-    name, message, hint = _error_fields(error)
+    name, message, hint = _describe_error(error)
     if os.environ.get("MEMORY_BANK_DEBUG") == "1":
         import traceback
 
@@ -101,7 +101,7 @@ def _wants_json(args: list[str]) -> bool:
     )
 
 
-def _error_fields(error: BaseException) -> tuple[str, str, str]:
+def _describe_error(error: BaseException) -> tuple[str, str, str]:
     """Return an error's code, message and hint."""
     if isinstance(error, MemoryBankError):
         return error.code, error.message, find_hint(error)

@@ -132,14 +132,14 @@ def _find_typed(text: str, offset: int) -> _Typed | None:
     if match:
         key, quote, typed = match[1], match[2], match[3]
     elif item := _ITEM.match(lines[-1]):
-        key, quote, typed = _key_above(lines[:-1]), item[1], item[2]
+        key, quote, typed = _find_key_above(lines[:-1]), item[1], item[2]
     if not key:
         return None
     rest = _REST_OF_VALUE.match(text, offset)
     return _Typed(key, typed, offset - len(typed), offset, rest.end() if rest else offset, quote)
 
 
-def _key_above(lines: list[str]) -> str:
+def _find_key_above(lines: list[str]) -> str:
     """Return the key of a list whose last items are the last lines."""
     for line in reversed(lines):
         if not _ANY_ITEM.match(line):
@@ -152,7 +152,9 @@ def _complete_symbols(value: _Typed, code: Codebase) -> Completions:
     """Return the symbols that are no tests; those that share a name come with their files."""
     inner = value.text.rpartition("#")[2]
     with code.lock:
-        rows = code.table.rows(_NAMED, _like_pattern(inner), f"{_escape_typed(inner)}%", _MOST_ROWS)
+        rows = code.table.rows(
+            _NAMED, _make_like_pattern(inner), f"{_escape_typed(inner)}%", _MOST_ROWS
+        )
     files: dict[str, list[str]] = {}
     for name, path in rows:
         files.setdefault(name, []).append(path)
@@ -165,7 +167,7 @@ def _complete_symbols(value: _Typed, code: Codebase) -> Completions:
     return completions._replace(complete=completions.complete and len(rows) < _MOST_ROWS)
 
 
-def _like_pattern(typed: str) -> str:
+def _make_like_pattern(typed: str) -> str:
     """Return a pattern of LIKE for names that have the letters typed in their order."""
     return "%" + "".join(f"{_escape_typed(char)}%" for char in typed)
 

@@ -196,24 +196,24 @@ def rename_at(file_request: FileRequest, params: RenameParams) -> WorkspaceEdit 
         raise BadInput(
             "there is nothing to rename here", "put the cursor on a link, a heading or front matter"
         )
-    return _workspace_edit(
+    return _make_workspace_edit(
         file_request, rename.rename(file_request.texts, renameable, params.new_name)
     )
 
 
 def edit_moved(file_request: FileRequest, files: Sequence[FileRename]) -> WorkspaceEdit | None:
     """Return the edits of links for notes or folders that the editor is about to move."""
-    moves = _moves(file_request, files)
+    moves = _map_moves(file_request, files)
     edits = tuple(rename.move_links(file_request.texts, moves)) if moves else ()
-    return _workspace_edit(file_request, Renaming(edits)) if edits else None
+    return _make_workspace_edit(file_request, Renaming(edits)) if edits else None
 
 
 def record(file_request: FileRequest, files: Sequence[FileRename]) -> None:
     """Record the moves of notes, so that their counts of accesses stay theirs."""
-    rename.record(file_request.bank, _moves(file_request, files))
+    rename.record(file_request.bank, _map_moves(file_request, files))
 
 
-def _moves(file_request: FileRequest, files: Sequence[FileRename]) -> dict[str, str]:
+def _map_moves(file_request: FileRequest, files: Sequence[FileRename]) -> dict[str, str]:
     moves: dict[str, str] = {}
     for file_rename in files:
         old, new = file_at(file_rename.old_uri), file_at(file_rename.new_uri)
@@ -238,7 +238,7 @@ def code_actions(file_request: FileRequest, params: CodeActionParams) -> list[Co
                 for diagnostic in params.context.diagnostics
                 if diagnostic.code == fix.rule
             ],
-            edit=_workspace_edit(
+            edit=_make_workspace_edit(
                 file_request,
                 Renaming((OffsetEdit(file_request.path, fix.start, fix.end, fix.text),)),
             ),
@@ -249,7 +249,7 @@ def code_actions(file_request: FileRequest, params: CodeActionParams) -> list[Co
     ]
 
 
-def _workspace_edit(file_request: FileRequest, renaming: Renaming) -> WorkspaceEdit:
+def _make_workspace_edit(file_request: FileRequest, renaming: Renaming) -> WorkspaceEdit:
     """Return the edits, then the move of the file, in the form that the editor takes."""
     by_path: dict[str, list[TextEdit]] = {}
     for offset_edit in renaming.edits:
@@ -257,7 +257,7 @@ def _workspace_edit(file_request: FileRequest, renaming: Renaming) -> WorkspaceE
         by_path.setdefault(offset_edit.path, []).append(TextEdit(area, offset_edit.text))
     if not _takes_document_changes(file_request):
         if renaming.new_file:
-            raise _moves_refused()
+            raise _refuse_moves()
         return WorkspaceEdit(
             changes={file_request.uri(path): text_edits for path, text_edits in by_path.items()}
         )
@@ -272,17 +272,19 @@ def _workspace_edit(file_request: FileRequest, renaming: Renaming) -> WorkspaceE
             ),
             None,
         )
-        changes.append(_document_edit(uri, version, edits))
+        changes.append(_make_document_edit(uri, version, edits))
     if renaming.new_file:
         if not _supports(file_request, ResourceOperationKind.Rename):
-            raise _moves_refused()
+            raise _refuse_moves()
         new = file_request.uri_of(renaming.new_file)
         options = RenameFileOptions(overwrite=False)
         changes.append(RenameFile(file_request.uri_of(renaming.old_file), new, options=options))
     return WorkspaceEdit(document_changes=changes)
 
 
-def _document_edit(uri: str, version: int | None, edits: Sequence[TextEdit]) -> TextDocumentEdit:
+def _make_document_edit(
+    uri: str, version: int | None, edits: Sequence[TextEdit]
+) -> TextDocumentEdit:
     return TextDocumentEdit(OptionalVersionedTextDocumentIdentifier(uri, version), list(edits))
 
 
@@ -302,5 +304,5 @@ def _edit_capabilities(file_request: FileRequest) -> WorkspaceEditClientCapabili
     return capabilities.workspace_edit if capabilities else None
 
 
-def _moves_refused() -> BadInput:
+def _refuse_moves() -> BadInput:
     return BadInput("this editor can't move files for a rename", "use `memory-bank mv OLD NEW`")

@@ -189,10 +189,10 @@ class NotesServer(LanguageServer):
     def editor(self) -> Editor:
         """Return what is open in the editor now."""
         encoding = str(getattr(self.workspace.position_encoding, "value", "utf-16"))
-        folders = list(filter(None, map(buffers.path_at, self._folders())))
+        folders = list(filter(None, map(buffers.path_at, self._list_folders())))
         return Editor(self.buffers.all(), encoding, self.client_capabilities, folders)
 
-    def _folders(self) -> list[str]:
+    def _list_folders(self) -> list[str]:
         """Return the URIs of the workspace's folders."""
         folders = [folder.uri for folder in self.workspace.folders.values()]
         root = self.workspace.root_uri
@@ -201,7 +201,7 @@ class NotesServer(LanguageServer):
     def open_folders(self) -> None:
         """Open the banks of the editor's folders, in threads."""
         self._loop = asyncio.get_running_loop()
-        for uri in self._folders():
+        for uri in self._list_folders():
             self.schedule(("folder", uri), 0, partial(self.ask, uri, _open, None, 60))
 
     def set_exit_code(self) -> None:
@@ -252,9 +252,9 @@ class NotesServer(LanguageServer):
     def _notice_changes(self, opened: OpenBank, changed: ChangedPaths) -> None:
         """Handle changed notes, of which a thread tells."""
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._bank_changed, opened, changed)
+            self._loop.call_soon_threadsafe(self._check_all, opened, changed)
 
-    def _bank_changed(self, opened: OpenBank, changed: ChangedPaths) -> None:
+    def _check_all(self, opened: OpenBank, changed: ChangedPaths) -> None:
         for uri in self.buffers.uris():
             self.check(uri)
         is_running = opened in self._stale

@@ -68,22 +68,24 @@ def find_definition(
         return []
     written, goal = link
     if name := lookup.named_symbol(goal.ghost, written.link.heading):
-        return _symbol_places(file_request, name, codebases)
+        return _find_symbol_places(file_request, name, codebases)
     if goal.candidates:
         return [file_request.location(path, 0, 0) for path in goal.candidates]
-    place = _goal_location(file_request, goal)
+    place = _locate_goal(file_request, goal)
     return [place] if place else []
 
 
-def _symbol_places(file_request: FileRequest, name: str, codebases: Codebases) -> list[Location]:
+def _find_symbol_places(
+    file_request: FileRequest, name: str, codebases: Codebases
+) -> list[Location]:
     """Return the places of the symbols that a link means, as far as the code was read."""
-    code = _code_around(file_request, codebases)
+    code = _find_code(file_request, codebases)
     if code is None:
         return []
     with code.lock:
         rows = lookup.find_meant_symbols(code.table, name)
     return [
-        Location(file_request.uri_of(str(code.root / row.path)), _line_range(row.symbol.line))
+        Location(file_request.uri_of(str(code.root / row.path)), _make_line_range(row.symbol.line))
         for row in rows
     ]
 
@@ -109,7 +111,7 @@ def find_references(file_request: FileRequest, params: ReferenceParams) -> list[
         return []
     spans = destinations.find_references(file_request.texts, goal, heading=heading, block=block)
     places = [file_request.location(*place) for place in spans]
-    if params.context.include_declaration and (place := _goal_location(file_request, goal)):
+    if params.context.include_declaration and (place := _locate_goal(file_request, goal)):
         places.insert(0, place)
     return places
 
@@ -166,13 +168,13 @@ def _find_link(
     return written, destinations.leads_to(file_request.texts, file_request.path, [written.link])[0]
 
 
-def _goal_location(file_request: FileRequest, goal: LinkTarget) -> Location | None:
+def _locate_goal(file_request: FileRequest, goal: LinkTarget) -> Location | None:
     if not goal.file:
         return None
-    return Location(file_request.uri_of(goal.file), _line_range(goal.line))
+    return Location(file_request.uri_of(goal.file), _make_line_range(goal.line))
 
 
-def _line_range(line: int) -> Range:
+def _make_line_range(line: int) -> Range:
     return Range(Position(line - 1, 0), Position(line - 1, 0))
 
 
@@ -194,7 +196,7 @@ def complete(
     """Return the choices at the cursor of a note, the best first."""
     if not file_request.path:
         return CompletionList(is_incomplete=False, items=[])
-    code_of = partial(_code_around, file_request, codebases)
+    code_of = partial(_find_code, file_request, codebases)
     offset = file_request.offset(params.position)
     completions = list_choices(
         file_request.texts, file_request.path, file_request.text, offset, code_of
@@ -216,7 +218,7 @@ def _make_item(file_request: FileRequest, number: int, choice: Completion) -> Co
     )
 
 
-def _code_around(file_request: FileRequest, codebases: Codebases) -> Codebase | None:
+def _find_code(file_request: FileRequest, codebases: Codebases) -> Codebase | None:
     """Return the code around the bank, which is read in its thread; None without any."""
     shared = codebases.of(file_request.bank.layout.root)
     return shared.wake() if shared is not None and shared.enabled else None

@@ -90,7 +90,7 @@ def list_problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> lis
     except MemoryBankError as error:
         return [TextProblem("fault", "error", 0, 0, error.message)]
     lines = line_spans(note.text)
-    severities = _severities(texts.bank, note)
+    severities = _read_severities(texts.bank, note)
     text_problems = [
         TextProblem("fault", severities["fault"], *_line_span(lines, fault.line), fault.reason)
         for fault in note.faults
@@ -100,22 +100,22 @@ def list_problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> lis
         text_problems += [
             TextProblem(rule, severities[rule], written.first, written.last, goal.problem)
             for written, goal in list_goals(texts, path, note)
-            if goal.problem and (rule := _link_rule(goal)) in severities
+            if goal.problem and (rule := _choose_link_rule(goal)) in severities
         ]
     live = tuple(_find_in_text(texts.bank, note))
     text_problems += [
         TextProblem(
             finding.rule,
             finding.severity,
-            *_finding_span(lines, finding),
-            _message_with_fix(finding),
+            *_find_span(lines, finding),
+            _write_message(finding),
         )
         for finding in (*live, *saved)
     ]
     return text_problems[:_MAX]
 
 
-def _severities(bank: Bank, note: Note) -> dict[str, Severity]:
+def _read_severities(bank: Bank, note: Note) -> dict[str, Severity]:
     """Return the severities of the rules that neither the settings nor the note turn off."""
     text = _note_text(note)
     rules_on = choose_rules(bank.settings)
@@ -140,7 +140,7 @@ def _find_in_text(bank: Bank, note: Note) -> Iterator[Finding]:
     return islice(text_findings, _MAX)
 
 
-def _finding_span(lines: Sequence[tuple[int, int]], finding: Finding) -> tuple[int, int]:
+def _find_span(lines: Sequence[tuple[int, int]], finding: Finding) -> tuple[int, int]:
     """Return the offsets of a finding: of its columns, else of its line."""
     start, end = _line_span(lines, finding.line)
     if finding.column is None or finding.end_line is None or finding.end_column is None:
@@ -157,14 +157,14 @@ def list_fixes(
     if note is None:
         return []
     fixes: list[Fix] = []
-    severities = _severities(texts.bank, note)
+    severities = _read_severities(texts.bank, note)
     for written, goal in list_goals(texts, path, note):
         touched = written.first <= end and start <= written.last
-        if touched and _link_rule(goal) in severities:
-            fixes += _link_fixes(texts, note, written, goal)
+        if touched and _choose_link_rule(goal) in severities:
+            fixes += _yield_link_fixes(texts, note, written, goal)
     lines = line_spans(note.text)
     for finding in _find_in_text(texts.bank, note):
-        first, last = _finding_span(lines, finding)
+        first, last = _find_span(lines, finding)
         for edit in finding.edits or () if first <= end and start <= last else ():
             title = f"{(finding.fix or 'fix').capitalize()}: {finding.message}"
             fixes.append(Fix(title, edit.start, edit.start + len(edit.old), edit.new, finding.rule))
@@ -173,18 +173,20 @@ def list_fixes(
         if finding.rule == MOVED_CODE and first <= end and start <= last:
             fixes += _yield_edits(note, finding)
         elif finding.fix and first <= end and start <= last:
-            fixes += _saved_fixes(texts, path, note, finding)
+            fixes += _yield_saved_fixes(texts, path, note, finding)
     return fixes
 
 
-def _link_rule(goal: LinkTarget) -> str:
+def _choose_link_rule(goal: LinkTarget) -> str:
     return "ambiguous-link" if goal.candidates else "broken-link"
 
 
-def _link_fixes(texts: Texts, note: Note, written: WholeLink, goal: LinkTarget) -> Iterator[Fix]:
+def _yield_link_fixes(
+    texts: Texts, note: Note, written: WholeLink, goal: LinkTarget
+) -> Iterator[Fix]:
     if goal.candidates:
         for path in goal.candidates[:10]:
-            yield from retarget_link(note, written, name_of(path), _link_rule(goal))
+            yield from retarget_link(note, written, name_of(path), _choose_link_rule(goal))
     elif goal.path and written.link.heading and goal.problem:
         goal_note = texts.note(goal.path)
         names = (
@@ -212,7 +214,7 @@ def _yield_edits(note: Note, finding: Finding) -> Iterator[Fix]:
             yield Fix(f"Change the link to {edit.new}", edit.start, end, edit.new, finding.rule)
 
 
-def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Iterator[Fix]:
+def _yield_saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Iterator[Fix]:
     """Yield the fix of a finding if it is a name to write, and only one place can take it."""
     new = finding.fix or ""
     on_line = [
@@ -266,5 +268,5 @@ def _line_span(lines: Sequence[tuple[int, int]], number: int) -> tuple[int, int]
     return lines[min(max(number, 1), len(lines)) - 1]
 
 
-def _message_with_fix(finding: Finding) -> str:
+def _write_message(finding: Finding) -> str:
     return f"{finding.message}: {finding.fix}" if finding.fix else finding.message

@@ -92,7 +92,7 @@ def _find_through_link(
     if not goal.path:
         return None
     goal_note = texts.note(goal.path)
-    span = _fragment_span(note, written)
+    span = _find_fragment(note, written)
     if goal_note and span and span[0] <= offset <= span[1]:
         section = section_at(goal_note, written.link.heading)
         if section:
@@ -221,7 +221,7 @@ def _yield_fragment_edits(
         if source_note is None:
             continue
         for written, goal in list_goals(texts, source, source_note):
-            span = _fragment_span(source_note, written) if goal.path == path else None
+            span = _find_fragment(source_note, written) if goal.path == path else None
             goal_section = section_at(note, written.link.heading) if span else None
             if span and goal_section and _is_above(section, goal_section):
                 raw = source_note.text[slice(*span)]
@@ -270,7 +270,7 @@ def _rename_by_title(texts: Texts, path: str, old: str, new: str) -> Iterator[Of
                 yield OffsetEdit(source, written.start, written.end, new)
 
 
-def _fragment_span(note: Note, written: WholeLink) -> tuple[int, int] | None:
+def _find_fragment(note: Note, written: WholeLink) -> tuple[int, int] | None:
     """Return the offsets of the heading in a link, without its `#`."""
     if not written.link.heading:
         return None

@@ -154,7 +154,7 @@ class Site:
 
     def _list_menu(self, path: str) -> list[tuple[str, str, bool]]:
         modules = sorted(
-            (module for module in self._pages if module.PLACE is not None), key=_place_of
+            (module for module in self._pages if module.PLACE is not None), key=_read_place
         )
         return [(module.TITLE, module.PATH, _is_within(path, module.PATH)) for module in modules]
 
@@ -165,7 +165,7 @@ def _is_part(request: Request) -> bool:
     return "hx-request" in headers and "hx-history-restore-request" not in headers
 
 
-def _place_of(page: Any) -> int:  # noqa: ANN401  (a module)
+def _read_place(page: Any) -> int:  # noqa: ANN401  (a module)
     place: int = page.PLACE
     return place
 

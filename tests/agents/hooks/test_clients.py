@@ -286,7 +286,7 @@ def test_the_plug_in_of_opencode_adds_the_notes_that_answer_a_prompt(
 
 
 @pytest.mark.parametrize("scope", clients.SCOPES)
-@pytest.mark.parametrize("client", clients.names(clients.HOOKS))
+@pytest.mark.parametrize("client", clients.list_clients(clients.HOOKS))
 def test_no_hook_names_a_bank(
     client: str, scope: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ def file_of(client: str) -> Path:
     return client_files.user_file(client_files.hook_client(client))
 
 
-@pytest.mark.parametrize("client", clients.names(clients.HOOKS))
+@pytest.mark.parametrize("client", clients.list_clients(clients.HOOKS))
 @pytest.mark.parametrize("scope", ["user", "project"])
 def test_install_and_uninstall_leave_what_was_there(
     mb: Run, project: Path, client: str, scope: str

@@ -58,10 +58,10 @@ def folder(file):
 
 
 def read_transcript(file):
-    from memory_bank.agents.clients.base import Transcript, prompt_step
+    from memory_bank.agents.clients.base import Transcript, make_prompt_step
 
     given = json.loads(file.read_text())
     made = Transcript(file, file.stem, given.get("cwd", ""))
     made.saw(given["at"])
-    made.steps = [prompt_step(given["prompt"], given["at"])]
+    made.steps = [make_prompt_step(given["prompt"], given["at"])]
     return made

@@ -79,7 +79,7 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def known(request: Request) -> Response:
         query_params = request.query_params
-        notes = await site.ask(_similar_to_note, query_params.get("note", ""))
+        notes = await site.ask(_find_similar_to, query_params.get("note", ""))
         values = {"known": notes[:3], "texts": False, "nothing": "Nothing else is."}
         return await site.page(request, "known.html", values)
 
@@ -92,31 +92,31 @@ def write_routes(site: Site) -> Sequence[Route]:
         Route(f"{PATH}/{{name:path}}/{word}", _make_handler(site, action, word), methods=["POST"])
         for word, action in _ACTIONS.items()
     ]
-    return [*_new_routes(site), *_edit_routes(site), *buttons]
+    return [*_list_new_routes(site), *_list_edit_routes(site), *buttons]
 
 
-def _new_routes(site: Site) -> list[Route]:
+def _list_new_routes(site: Site) -> list[Route]:
     async def new(request: Request) -> Response:
         query_params = request.query_params
         fields = NoteFields(
             title=query_params.get("title", "")[:_TITLE], type=query_params.get("type", "")
         )
-        return await _new_page(site, request, fields)
+        return await _show_new_page(site, request, fields)
 
     async def known(request: Request) -> Response:
         fields = NoteFields.from_form(request.state.form)
         text = f"{fields.title} {fields.text}"
         nothing = "Nothing close to it is known." if text.strip() else "Write first."
-        notes = await site.ask(_similar_notes, text, request.query_params.get("besides", ""))
+        notes = await site.ask(_find_similar, text, request.query_params.get("besides", ""))
         values = {"known": notes, "texts": True, "nothing": nothing}
         return await site.page(request, "known.html", values)
 
     async def add(request: Request) -> Response:
         fields = NoteFields.from_form(request.state.form)
         if request.state.form.get("look"):
-            notes = await site.ask(_similar_notes, f"{fields.title} {fields.text}", "")
+            notes = await site.ask(_find_similar, f"{fields.title} {fields.text}", "")
             more = {"known": notes, "texts": True, "nothing": "Nothing close to it is known."}
-            return await _new_page(site, request, fields, more)
+            return await _show_new_page(site, request, fields, more)
         try:
             remembered = await site.ask(_remember_fields, fields)
         except MemoryBankError as error:
@@ -124,7 +124,7 @@ def _new_routes(site: Site) -> list[Route]:
                 "problem": site.hide(error.message),
                 "hint": site.hide(error.hint_in(PAGE_HINTS)),
             }
-            return await _new_page(site, request, fields, form_values, http_status(error))
+            return await _show_new_page(site, request, fields, form_values, http_status(error))
         word = "created" if remembered.action == CREATED else "known"
         return await _lead_to_note(site, request, (remembered.path, remembered.warning), word)
 
@@ -142,7 +142,7 @@ def _new_routes(site: Site) -> list[Route]:
     ]
 
 
-def _edit_routes(site: Site) -> list[Route]:
+def _list_edit_routes(site: Site) -> list[Route]:
     async def form(request: Request) -> Response:
         name = request.path_params["name"]
         try:
@@ -163,7 +163,7 @@ def _edit_routes(site: Site) -> list[Route]:
                 site, request, answer, "created" if submitted.get("create") else "saved"
             )
         except MemoryBankError as error:
-            values = await _refused_values(site, name, submitted, error)
+            values = await _fill_refused_form(site, name, submitted, error)
             status = http_status(error)
             return await site.page(request, "note_edit.html", values, title=TITLE, status=status)
 
@@ -189,7 +189,7 @@ def _list_targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
     ]
 
 
-def _similar_notes(bank: Bank, text: str, besides: str) -> list[dict[str, str]]:
+def _find_similar(bank: Bank, text: str, besides: str) -> list[dict[str, str]]:
     """Return the notes that probably say what a text is about, without counting an access."""
     words = " ".join(_WORDS.findall(text)[:_MOST_WORDS])
     if not words:
@@ -213,12 +213,12 @@ def _shorten_snippet(text: str) -> str:
     return text[:_SNIPPET].rpartition(" ")[0].rstrip(" \u2026") + " \u2026"
 
 
-def _similar_to_note(bank: Bank, name: str) -> list[dict[str, str]]:
+def _find_similar_to(bank: Bank, name: str) -> list[dict[str, str]]:
     """Return the notes that are close to a note and not linked with it; raise NoteNotFound."""
     note = bank.store.read(bank.find(name))
     graph = whole_graph(bank)
     linked = graph.neighbours(note.path) if note.path in graph.nodes else set()
-    notes = _similar_notes(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
+    notes = _find_similar(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
     return [note for note in notes if note["path"] not in linked]
 
 
@@ -234,14 +234,14 @@ def _remember_fields(bank: Bank, fields: NoteFields) -> WrittenNote:
     )
 
 
-async def _new_page(
+async def _show_new_page(
     site: Site,
     request: Request,
     fields: NoteFields,
     more: dict[str, Any] | None = None,
     status: int = 200,
 ) -> Response:
-    values = _form_values("", "", "") | fields._asdict() | {"new": True, **(more or {})}
+    values = _fill_form("", "", "") | fields._asdict() | {"new": True, **(more or {})}
     return await site.page(request, "note_edit.html", values, title="New note", status=status)
 
 
@@ -272,11 +272,11 @@ def _edit_values(bank: Bank, name: str, *, source: bool = False) -> dict[str, An
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
     fields = None if source else read_fields(note.content)
     if fields is None:
-        return _form_values(note.path, note.content, note.etag) | {"source": True}
-    return _form_values(note.path, "", note.etag) | fields._asdict()
+        return _fill_form(note.path, note.content, note.etag) | {"source": True}
+    return _fill_form(note.path, "", note.etag) | fields._asdict()
 
 
-def _form_values(path: str, text: str, etag: str) -> dict[str, Any]:
+def _fill_form(path: str, text: str, etag: str) -> dict[str, Any]:
     return {
         **NoteFields(text=text.replace("\r\n", "\n").replace("\r", "\n"))._asdict(),
         "path": path,
@@ -312,11 +312,11 @@ def _read_text(bank: Bank, name: str, form: dict[str, str]) -> str:
     return rewrite_fields(show.show(bank, change.check_writable(bank, name)).content, fields)
 
 
-async def _refused_values(
+async def _fill_refused_form(
     site: Site, name: str, form: dict[str, str], error: MemoryBankError
 ) -> dict[str, Any]:
     """Return the values of a form with the text that was sent, and why it was not saved."""
-    values = _form_values(name, "", form.get("etag", "")) | NoteFields.from_form(form)._asdict()
+    values = _fill_form(name, "", form.get("etag", "")) | NoteFields.from_form(form)._asdict()
     values["source"] = bool(form.get("source")) or "title" not in form
     values |= {"problem": site.hide(error.message), "hint": site.hide(error.hint_in(PAGE_HINTS))}
     if isinstance(error, NoteNotFound):

@@ -68,7 +68,7 @@ def routes(site: Site) -> Sequence[Route]:
         return await site.page(request, "note.html", values, title=values["view"].note.title)
 
     async def standing(request: Request) -> Response:
-        values = await site.ask(_standing_values, request.path_params["name"])
+        values = await site.ask(_fill_standing, request.path_params["name"])
         return await site.page(request, "note_standing.html", values)
 
     async def history(request: Request) -> Response:
@@ -149,7 +149,7 @@ def _note_values(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]
     }
 
 
-def _standing_values(bank: Bank, name: str) -> dict[str, Any]:
+def _fill_standing(bank: Bank, name: str) -> dict[str, Any]:
     view = note_view.view_note(bank, name)
     return {
         "view": view,

@@ -52,7 +52,7 @@ def routes(site: Site) -> Sequence[Route]:
         return await site.page(request, "sessions.html", values, title=TITLE)
 
     async def session(request: Request) -> Response:
-        return await _session_page(site, request, {})
+        return await _show_session(site, request, {})
 
     return [Route(PATH, sessions), Route(f"{PATH}/{{name:path}}", session)]
 
@@ -74,7 +74,7 @@ def write_routes(site: Site) -> Sequence[Route]:
             fields = {"of": part, "what": site.hide(error.message)}
             fields["next"] = site.hide(error.hint_in(PAGE_HINTS))
             refused = {"said": {**form, **fields}, "status": app.http_status(error)}
-            return await _session_page(site, request, refused)
+            return await _show_session(site, request, refused)
         where = f"{PATH}/{quote_path(request.path_params['name'])}?{urlencode({'at': part})}"
         return RedirectResponse(f"{where}#{quote_path(part)}", 303)
 
@@ -90,7 +90,7 @@ def _read_agent(chosen: Mapping[str, str]) -> str | None:
     return "" if agent == _UNNAMED else agent or None
 
 
-async def _session_page(site: Site, request: Request, refused: Mapping[str, Any]) -> Response:
+async def _show_session(site: Site, request: Request, refused: Mapping[str, Any]) -> Response:
     """Return the page of a session; `refused` says which form was refused, and why."""
     query_params = request.query_params
     form_values = refused.get("said", {})
