@@ -23,6 +23,10 @@ from pathlib import Path
 import pytest
 
 from memory_bank.frontends.cli.main import run
+from memory_bank.sessions.records import Session
+from tests.support.files import write_files
+from tests.support.session_builder import write as write_session
+from tests.support.shop import FILES
 
 SHELL = shutil.which("bash")
 _SHELLS_OWN = frozenset("$`*~{!")
@@ -196,6 +200,18 @@ def _told(line: str, output: str, status: int, known: dict[str, str]) -> str:
     shown = line.replace("\n", "\n> ")
     code = f"[{status}]\n" if status else ""
     return f"$ {shown}\n{output}{code}"
+
+
+def work_beside_shop(
+    project: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, *sessions: Session
+) -> None:
+    """Work in a project as a known author, beside the code of a shop and notes of sessions."""
+    write_files(folder / "shop", FILES)
+    write_session(folder / "worked", *sessions)
+    monkeypatch.chdir(project)
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "Test")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "test@example.org")
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

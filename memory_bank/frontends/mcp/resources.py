@@ -170,28 +170,16 @@ TEMPLATE = ResourceTemplate(
     mime_type=_MARKDOWN,
 )
 
-_FIXED = (
-    Resource(
-        uri=RECENT,
-        name="recent",
-        title="Recent notes",
-        description="The most recently written or changed notes.",
-        mime_type=_JSON,
-    ),
-    Resource(
-        uri=TAGS,
-        name="tags",
-        title="Tags",
-        description="The tags, each with its number of notes.",
-        mime_type=_JSON,
-    ),
-    Resource(
-        uri=SESSIONS,
-        name="sessions",
-        title="Sessions",
-        description="The last sessions of agents, and what happened in them.",
-        mime_type=_JSON,
-    ),
+_FIXED = tuple(
+    Resource(uri=uri, name=name, title=title, description=about, mime_type=_JSON)
+    for uri, name, title, about in (
+        (RECENT, "recent", "Recent notes", "The most recently written or changed notes."),
+        (TAGS, "tags", "Tags", "The tags, each with its number of notes."),
+        (
+            *(SESSIONS, "sessions", "Sessions"),
+            "The last sessions of agents, and what happened in them.",
+        ),
+    )
 )
 
 

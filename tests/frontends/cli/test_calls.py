@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_lines import SHELL, install, replay
-from tests.support.files import write_files
+from tests.support.command_lines import SHELL, install, replay, work_beside_shop
 from tests.support.session_builder import observation, session
-from tests.support.session_builder import write as write_session
-from tests.support.shop import FILES
 
 HERE = Path(__file__).parent / "calls"
 SLOW = {"merges", "review"}
@@ -24,18 +21,12 @@ QUEUE = observation(
 @pytest.fixture
 def beside(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work in the project, beside which are the code of a shop and notes of two sessions."""
-    write_files(tmp_path / "shop", FILES)
-    write_session(tmp_path / "worked", session("retry", RETRY, QUEUE))
-    prices = observation(60, "Cache prices", "feature")
-    write_session(tmp_path / "worked", session("cache", prices))
+    cache = session("cache", observation(60, "Cache prices", "feature"))
+    work_beside_shop(project, tmp_path, monkeypatch, session("retry", RETRY, QUEUE), cache)
     install(tmp_path, monkeypatch)
-    monkeypatch.chdir(project)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
-    for who in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{who}_NAME", "Test")
-        monkeypatch.setenv(f"GIT_{who}_EMAIL", "test@example.org")
     for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
         monkeypatch.delenv(name, raising=False)
 

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command_lines import SHELL, replay, typed
-from tests.support.files import write_files
+from tests.support.command_lines import SHELL, replay, typed, work_beside_shop
 from tests.support.session_builder import observation, session
-from tests.support.session_builder import write as write_session
-from tests.support.shop import FILES
 
 HERE = Path(__file__).parent / "calls"
 ALL = ("store", "bank", "sessions", "code", "maintenance", "review")
@@ -28,14 +25,8 @@ def test_calls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A line is a call, which is a tool and its arguments as JSON; others are typed into a shell."""
-    write_files(tmp_path / "shop", FILES)
-    write_session(
-        tmp_path / "worked", session("retry", observation(1, "Retry", files_modified=("a.py",)))
-    )
-    monkeypatch.chdir(project)
-    for who in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{who}_NAME", "Test")
-        monkeypatch.setenv(f"GIT_{who}_EMAIL", "test@example.org")
+    worked = session("retry", observation(1, "Retry", files_modified=("a.py",)))
+    work_beside_shop(project, tmp_path, monkeypatch, worked)
     agent = serving(*ALL, structured=False)
 
     def called(line: str) -> tuple[str, int]:

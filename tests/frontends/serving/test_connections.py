@@ -7,7 +7,6 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -29,15 +28,6 @@ LENGTH = b"Content-Length: %d\r\n" % len(BODY)
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
 STALL = {"head": 2, "body": 2, "write": 2, "idle": 2}
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serve an empty bank with the usual limits."""
-    project: Path = tmp_path_factory.mktemp("project")
-    (project / ".memories").mkdir()
-    with served(project) as one:
-        yield one
 
 
 def test_a_body_whose_length_is_given_twice_is_refused(plain: Served) -> None:

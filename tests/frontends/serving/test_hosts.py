@@ -1,12 +1,10 @@
 import socket
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from memory_bank.base.errors import BadInput
 from memory_bank.frontends.serving import endpoint
-from tests.frontends.mcp.over_http import Served, served
+from tests.frontends.mcp.over_http import Served
 
 HEAD = b"GET /elsewhere HTTP/1.1\r\n%sConnection: close\r\n\r\n"
 FOREIGN = [
@@ -45,25 +43,17 @@ FOREIGN = [
 OURS = ["127.0.0.1:8765", "localhost", "[::1]:8765", "127.0.0.1", "localhost:1", "[::1]:65535"]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    project: Path = tmp_path_factory.mktemp("project")
-    (project / ".memories").mkdir()
-    with served(project) as one:
-        yield one
-
-
-def test_hosts_that_are_not_ours_are_foreign(server: Served) -> None:
+def test_hosts_that_are_not_ours_are_foreign(plain: Served) -> None:
     for host in FOREIGN:
-        assert server.raw(HEAD % f"Host: {host}\r\n".encode()) in {400, 421}, host
+        assert plain.raw(HEAD % f"Host: {host}\r\n".encode()) in {400, 421}, host
     for host in OURS:
-        assert server.raw(HEAD % f"Host: {host}\r\n".encode()) == 404, host
+        assert plain.raw(HEAD % f"Host: {host}\r\n".encode()) == 404, host
 
 
-def test_origins_that_are_not_ours_are_foreign(server: Served) -> None:
+def test_origins_that_are_not_ours_are_foreign(plain: Served) -> None:
     def status(*origins: str) -> int:
         lines = "".join(f"Origin: {origin}\r\n" for origin in origins)
-        return server.raw(HEAD % f"Host: localhost\r\n{lines}".encode())
+        return plain.raw(HEAD % f"Host: localhost\r\n{lines}".encode())
 
     for host in FOREIGN:
         assert status(f"http://{host}") in {400, 403}, host
@@ -80,16 +70,16 @@ def test_origins_that_are_not_ours_are_foreign(server: Served) -> None:
     assert status() == 404
 
 
-def test_several_hosts_none_and_targets_of_a_proxy_are_refused(server: Served) -> None:
+def test_several_hosts_none_and_targets_of_a_proxy_are_refused(plain: Served) -> None:
     ours = b"Host: localhost\r\n"
-    assert server.raw(HEAD % (ours + ours)) == 400
-    assert server.raw(HEAD % (ours + b"Host: evil.com\r\n")) == 400
-    assert server.raw(HEAD % b"") == 400
-    assert server.raw(b"GET /mcp HTTP/1.0\r\n\r\n") == 421
+    assert plain.raw(HEAD % (ours + ours)) == 400
+    assert plain.raw(HEAD % (ours + b"Host: evil.com\r\n")) == 400
+    assert plain.raw(HEAD % b"") == 400
+    assert plain.raw(b"GET /mcp HTTP/1.0\r\n\r\n") == 421
     for target in (b"http://evil.com/mcp", b"http://localhost/mcp", b"*", b"evil.com:80"):
         sent = (HEAD % ours).replace(b"/elsewhere", target)
-        assert server.raw(sent) == 400, target
-    assert server.raw((HEAD % b"Host: evil.com\r\n").replace(b"/elsewhere", b"/mcp")) == 421
+        assert plain.raw(sent) == 400, target
+    assert plain.raw((HEAD % b"Host: evil.com\r\n").replace(b"/elsewhere", b"/mcp")) == 421
 
 
 def test_a_port_that_is_taken_is_said() -> None:

@@ -16,11 +16,8 @@ from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import build_application
 from memory_bank.frontends.web.site import Site
-from tests.support.command_lines import SHELL, replay, typed
-from tests.support.files import write_files
+from tests.support.command_lines import SHELL, replay, typed, work_beside_shop
 from tests.support.session_builder import observation, session
-from tests.support.session_builder import write as write_session
-from tests.support.shop import FILES
 
 HERE = Path(__file__).parent / "calls"
 AROUND = {"a": "[", "mark": "==", "del": "[-", "ins": "{+", "button": "("}
@@ -131,12 +128,6 @@ def test_calls(
     ask: Callable[[str], tuple[str, int]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    write_files(tmp_path / "shop", FILES)
-    write_session(
-        tmp_path / "worked", session("retry", observation(1, "Retry", files_read=("a.py",)))
-    )
-    monkeypatch.chdir(project)
-    for who in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{who}_NAME", "Test")
-        monkeypatch.setenv(f"GIT_{who}_EMAIL", "test@example.org")
+    worked = session("retry", observation(1, "Retry", files_read=("a.py",)))
+    work_beside_shop(project, tmp_path, monkeypatch, worked)
     replay(file, {str(project): "<project>", str(tmp_path): "<tmp>"}, ask)

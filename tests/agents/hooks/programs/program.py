@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import pytest
 
-from tests.agents.hooks.programs.dialects import Json, Plan
+from tests.agents.hooks.programs.dialects import Json, Plan, ToolCall
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memory-bank-tests"
 """Where programs stay between runs; read here because tests get folders of their own."""
@@ -35,6 +35,12 @@ class Program(ABC):
     """Whether `memory-bank agents install` knows it; else its settings here have the server."""
     package: ClassVar[str]
     version: ClassVar[str]
+    tools: ClassVar[tuple[str, str, str, str]]
+    """Those that write, edit, run a command and read."""
+    fields: ClassVar[tuple[str, str, str, str]]
+    """Their fields: the path, the whole text, the old and the new text of an edit."""
+    editing: ClassVar[dict[str, str]] = {}
+    """Other fields of an edit."""
 
     @property
     def hooks(self) -> tuple[tuple[str, str], ...]:
@@ -79,9 +85,18 @@ class Program(ABC):
         """Return what it needs in a fresh home: texts by their paths."""
         return {}
 
-    @abstractmethod
     def work(self, project: Path) -> Plan:
         """Return calls that write `notes.txt`, edit it, fail, pass and read the file."""
+        write, edit, shell, read = self.tools
+        path, content, old, new = self.fields
+        file = {path: str(project / "notes.txt")}
+        return [
+            ToolCall(write, {**file, content: WRITTEN}),
+            ToolCall(edit, {**file, old: "beta", new: "gamma", **self.editing}),
+            ToolCall(shell, {"command": FAILS, "description": "Run the job"}),
+            ToolCall(shell, {"command": PASSES, "description": "Run the tests"}),
+            ToolCall(read, file),
+        ]
 
     @abstractmethod
     def ask_memory(self, tool: str, arguments: Json) -> Plan:
