@@ -21,6 +21,7 @@ from memory_bank.search.embedders import static
 from memory_bank.sessions.sessions import start_session
 from tests.conftest import run_git as git
 from tests.git.history_builder import commit_all, write_object, write_tree
+from tests.support.files import write_files
 
 
 @pytest.fixture
@@ -194,9 +195,8 @@ def test_included_files_and_settings_are_those_of_the_revision(project: Path) ->
 
 
 def test_a_hidden_folder_or_file_that_is_named_is_included(project: Path) -> None:
-    for path in (".decisions/0001-rust.md", ".decisions/.drafts/0002-go.md", ".rules.md"):
-        (project / path).parent.mkdir(parents=True, exist_ok=True)
-        (project / path).write_text("# Rust\n\nWe write it in Rust.\n")
+    paths = (".decisions/0001-rust.md", ".decisions/.drafts/0002-go.md", ".rules.md")
+    write_files(project, dict.fromkeys(paths, "# Rust\n\nWe write it in Rust.\n"))
     config = project / ".memories/config.toml"
     config.write_text('[memory]\ninclude = [".decisions", ".rules.md"]\nembedder = "static"\n')
     commit_all(project, "Include")

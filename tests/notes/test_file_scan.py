@@ -10,22 +10,16 @@ from memory_bank.base import filenames
 from memory_bank.base.errors import NoBank
 from memory_bank.notes.roots import NoteRoot
 from memory_bank.notes.storage import files
+from tests.support.files import write_files
 
 
 def test_every_markdown_file_at_any_depth_is_met(folder: Path) -> None:
-    for path in ("a.md", "b.markdown", "deep/er/still/c.md", "Ünï/日本語.md", "e.md/f.md"):
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(path)
-    for path in (
-        "x.txt",
-        "x.md.bak",
-        ".hidden.md",
-        ".obsidian/x.md",
-        ".trash/x.md",
-        "deep/.x/y.md",
-    ):
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(path)
+    met = ("a.md", "b.markdown", "deep/er/still/c.md", "Ünï/日本語.md", "e.md/f.md")
+    others = (
+        *("x.txt", "x.md.bak", ".hidden.md"),
+        *(".obsidian/x.md", ".trash/x.md", "deep/.x/y.md"),
+    )
+    write_files(folder, {path: path for path in met + others})
     found = files.scan(folder)
     assert set(found.files) == {"a.md", "b.markdown", "deep/er/still/c.md", "Ünï/日本語.md"}
     assert found.refused == {"e.md": "not a plain file"}

@@ -20,6 +20,7 @@ from memory_bank.shared.publish import publish, unpublish
 from memory_bank.shared.word_weights import number_word
 from tests.conftest import run_git as git
 from tests.shared.conftest import every_row, opened, run_sql
+from tests.support.files import write_files
 
 REPO = "github.com/acme/shop"
 SECRET = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st1ngPurp0s3sX"[:36].ljust(36, "q")
@@ -420,13 +421,12 @@ def test_no_byte_of_what_is_private_arrives(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     slug = "".join(char if char.isascii() and char.isalnum() else "-" for char in str(shop))
-    for name, text in (
-        (f"claude/projects/{slug}/memory/testing.md", "Run the tests with make zebra.\n"),
-        ("codex/memories/rollout_summaries/a.md", f"cwd: {shop}\n\nThe okapi queue drained.\n"),
-        ("codex/memories/MEMORY.md", "All ibexes of all projects.\n"),
-    ):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    texts = {
+        f"claude/projects/{slug}/memory/testing.md": "Run the tests with make zebra.\n",
+        "codex/memories/rollout_summaries/a.md": f"cwd: {shop}\n\nThe okapi queue drained.\n",
+        "codex/memories/MEMORY.md": "All ibexes of all projects.\n",
+    }
+    write_files(tmp_path, texts)
     start_session(bank, "s1")
     session_note(bank, "For this session the quagga key holds.", session_id="s1")
     (shop / ".memories/loose.md").write_text("# Loose\n\nNot committed: the tapir list.\n")

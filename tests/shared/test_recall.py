@@ -15,6 +15,7 @@ from memory_bank.shared.publish import publish
 from tests.conftest import run_git as git
 from tests.git.history_builder import commit_all
 from tests.shared.conftest import as_role, opened
+from tests.support.files import write_files
 
 SHOP, BLOG, APP = "github.com/acme/shop", "github.com/acme/blog", "github.com/acme/app"
 NOTES = {
@@ -44,10 +45,9 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("repositories")
     found = {name: root / name.rpartition("/")[2] for name in NOTES}
     for name, folder in found.items():
-        for path, text in NOTES[name].items():
-            file = folder / ".memories" / f"{path}.md"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+        write_files(
+            folder / ".memories", {f"{path}.md": text for path, text in NOTES[name].items()}
+        )
         git(folder, "init", "-q", "-b", "main")
         git(folder, "remote", "add", "origin", f"https://{name}.git")
         commit_all(folder, "Notes")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.files import write_files
+
 from .conftest import Run, plain_text
 
 
@@ -50,27 +52,23 @@ RECORD = "# 1. A\n\n## Status\n\nAccepted\n\n## Context\n\nWhy.\n\n## Decision\n
 
 
 def test_decision_records_are_found_by_what_is_in_them(mb: Run, project: Path) -> None:
-    for name, text in (
-        ("engineering/choices/0001-a.md", RECORD),
-        ("engineering/choices/0002-b.md", RECORD),
-        ("notes/0001-shopping.md", "# Shopping\n\nBread.\n"),
-        ("tool/tests/fixtures/adr/0001-a.md", RECORD),
-        ("ignored/adr/0001-a.md", RECORD),
-        (".serena/memories/style.md", "# Style\n"),
-        (".specify/memory/constitution.md", "# Constitution\n"),
-        (".gitignore", "ignored/\n"),
-    ):
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text(text)
+    texts = {
+        "engineering/choices/0001-a.md": RECORD,
+        "engineering/choices/0002-b.md": RECORD,
+        "notes/0001-shopping.md": "# Shopping\n\nBread.\n",
+        "tool/tests/fixtures/adr/0001-a.md": RECORD,
+        "ignored/adr/0001-a.md": RECORD,
+        ".serena/memories/style.md": "# Style\n",
+        ".specify/memory/constitution.md": "# Constitution\n",
+        ".gitignore": "ignored/\n",
+    }
+    write_files(project, texts)
     odd = RECORD.replace("Accepted", "Complete, see the review")
-    for name in ("reviews/001-a.md", "reviews/002-b.md", "reviews/003-c.md", "template/0001-a.md"):
-        (project / name).parent.mkdir(exist_ok=True)
-        (project / name).write_text(RECORD if name.endswith("a.md") else odd)
-    (project / "packages/web/adr").mkdir(parents=True)
-    for day in ("20200925", "20201016"):
-        (project / f"packages/web/adr/{day}-a.md").write_text(RECORD)
-    (project / ".agents/adr").mkdir(parents=True)
-    (project / ".agents/adr/0001-a.md").write_text("# A\n\nIn a folder of this name.\n")
+    names = ("reviews/001-a.md", "reviews/002-b.md", "reviews/003-c.md", "template/0001-a.md")
+    write_files(project, {name: RECORD if name.endswith("a.md") else odd for name in names})
+    days = ("20200925", "20201016")
+    write_files(project, {f"packages/web/adr/{day}-a.md": RECORD for day in days})
+    write_files(project, {".agents/adr/0001-a.md": "# A\n\nIn a folder of this name.\n"})
     found = {one["path"]: one for one in mb("init", "--json").json["found"]}
     assert set(found) == {
         "engineering/choices", ".serena/memories", ".specify/memory/constitution.md", ".agents/adr",

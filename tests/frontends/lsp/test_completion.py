@@ -71,9 +71,8 @@ def test_a_heading_that_no_link_can_name_is_not_offered(make: Make) -> None:
 def test_the_files_of_the_project_are_offered(make: Make) -> None:
     texts = make(NOTES, new="[[src/")
     project = texts.bank.layout.project
-    for name in ("src/index.py", "src/ignored.py", ".gitignore"):
-        (project / name).parent.mkdir(exist_ok=True)
-        (project / name).write_text("ignored.py\n")
+    files = ("src/index.py", "src/ignored.py", ".gitignore")
+    write_files(project, dict.fromkeys(files, "ignored.py\n"))
     run(project, "init", "-q")
     found = list_choices(texts, "new.md", "[[src/", 6)
     assert [one.text for one in found.found] == ["src/index.py]]"]

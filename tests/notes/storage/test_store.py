@@ -23,6 +23,7 @@ from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.journal import JournalEntry
 from memory_bank.notes.storage.store import Store
+from tests.support.files import write_files
 
 
 @pytest.fixture
@@ -216,9 +217,8 @@ def test_emptying_the_trash_leaves_what_is_young_or_foreign(
     old = before._replace(version="20200101000000000000")
     (trash / before.version).rename(trash / old.version)
     (trash / old.version / "link").symlink_to(tmp_path / "outside")
-    for foreign in ("obsidian.md", "folder/note.md", ".journal-0123456789ab/new-0"):
-        (trash / foreign).parent.mkdir(exist_ok=True)
-        (trash / foreign).write_text("foreign")
+    foreign = ("obsidian.md", "folder/note.md", ".journal-0123456789ab/new-0")
+    write_files(trash, dict.fromkeys(foreign, "foreign"))
     limit = datetime(2021, 1, 1, tzinfo=UTC)
     assert store.list_emptied(limit) == store.list_emptied()[1:] == [old]
     shutil.rmtree(trash / ".journal-0123456789ab")  # it would be undone by the next writer
