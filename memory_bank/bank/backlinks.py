@@ -24,17 +24,31 @@ GHOST = "ghost:"
 
 
 class LinkShown(NamedTuple):
-    """One link with the words around it."""
+    """A link in an answer, with the words around it."""
 
-    source: str
-    line: int
-    target: str
-    """A note's path, or `ghost:` and a name."""
-    type: str
-    kind: str
-    context: str
-    """About 100 characters on each side of the link."""
+    row: Link
     problem: str | None = None
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return "source", "row.line", "target", "row.type", "row.kind", "context", "problem"
+
+    @property
+    def source(self) -> str:
+        """The path of its note."""
+        return self.row.source_key
+
+    @property
+    def target(self) -> str:
+        """A note's path, or `ghost:` and a name."""
+        return self.row.dest_key or GHOST + self.row.ghost
+
+    @property
+    def context(self) -> str:
+        """The link and about 100 characters on each side of it."""
+        text = self.row.text or self.row.target or self.row.heading
+        return join_link(self.row.before, f"[{text}]", self.row.after)
 
 
 def find_node(bank: Bank, name: str) -> str:
@@ -107,22 +121,8 @@ def map_linked_notes(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
         into = link_rows.read_incoming(view.manifest, note.number if note else -1)
     links_of: dict[int, list[LinkShown]] = {}
     for row in into:
-        links_of.setdefault(row.source, []).append(link_shown(row))
+        links_of.setdefault(row.source, []).append(LinkShown(row))
     return {number: tuple(dict.fromkeys(links)) for number, links in links_of.items()}
-
-
-def link_shown(row: Link, problem: str = "") -> LinkShown:
-    """Return the public record of a link, with its problem."""
-    text = row.text or row.target or row.heading
-    return LinkShown(
-        source=row.source_key,
-        line=row.line,
-        target=row.dest_key or GHOST + row.ghost,
-        type=row.type,
-        kind=row.kind,
-        context=join_link(row.before, f"[{text}]", row.after),
-        problem=problem or None,
-    )
 
 
 def resolve_links(

@@ -122,7 +122,7 @@ class ShownNote(NamedTuple):
     def citing_words(self) -> str:
         """The words around its first link to code, or its sentence if that is a reference."""
         first = self.links[0] if self.links else None
-        return first.context if first and first.kind != "reference" else self.sentence or ""
+        return first.context if first and first.row.kind != "reference" else self.sentence or ""
 
     @property
     def sparse(self) -> frozenset[str]:

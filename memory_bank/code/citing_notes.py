@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import link_shown
+from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.hits import ShownNote
@@ -240,5 +240,5 @@ def _show_note(links: Sequence[_Link]) -> ShownNote:
         type=note.type,
         created_at=note.created_at,
         sentence=links[0].sentence,
-        links=tuple(dict.fromkeys(link_shown(link.row) for link in links)),
+        links=tuple(dict.fromkeys(LinkShown(link.row) for link in links)),
     )

@@ -234,7 +234,7 @@ def notes_table(title: str, notes: Sequence[ShownNote], most: int = 20) -> list[
 
 
 def _cited_place(note: ShownNote) -> Place:
-    return Place(note.path, note.links[0].line if note.links else 1)
+    return Place(note.path, note.links[0].row.line if note.links else 1)
 
 
 def view_definition(symbol: SymbolRow, code: Codebase | None = None, doc: str = "") -> Block:

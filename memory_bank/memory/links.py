@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import GHOST, LinkShown, find_node, link_shown
+from memory_bank.bank.backlinks import GHOST, LinkShown, find_node
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import note_of
 from memory_bank.base import NamedTuple, lazy_pattern
@@ -68,7 +68,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
         rows = bank.read(lambda view: link_rows.find_to_ghost(view.manifest, ghost))
-        return NoteLinks(node, (), tuple(link_shown(row) for row in rows))
+        return NoteLinks(node, (), tuple(map(LinkShown, rows)))
 
     def read(view: View) -> tuple[Sequence[Link], Sequence[Link], Sequence[str]]:
         note = open_index.note_at(view.manifest, node)
@@ -80,8 +80,8 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     out, into, problems = bank.read(read)
     return NoteLinks(
         node,
-        tuple(link_shown(row, problem) for row, problem in zip(out, problems, strict=True)),
-        tuple(link_shown(row) for row in into),
+        tuple(LinkShown(row, problem or None) for row, problem in zip(out, problems, strict=True)),
+        tuple(map(LinkShown, into)),
     )
 
 
@@ -270,9 +270,9 @@ def _show_links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
 
 def _show_link(call: Call, link: LinkShown) -> None:
     console = call.console
-    where = (call.place(link.source, link.line), "place")
-    goal: tuple[Piece, ...] = ((link.type, "tag"), f" → {link.target}")
-    width = sum(map(count_cells, ("  ", where[0], "  ", link.type, " → ", link.target)))
+    where = (call.place(link.source, link.row.line), "place")
+    goal: tuple[Piece, ...] = ((link.row.type, "tag"), f" → {link.target}")
+    width = sum(map(count_cells, ("  ", where[0], "  ", link.row.type, " → ", link.target)))
     if console.terminal and width > console.columns:
         console.line("  ", where)
         console.line("    ", *goal)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import LinkShown, link_shown
+from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow
@@ -244,7 +244,7 @@ def _link_key(row: Link) -> tuple[str, ...]:
 def _group_backlinks(rows: Sequence[Link], notes: Mapping[int, Document]) -> list[Backlink]:
     by_source: dict[int, dict[LinkShown, None]] = {}
     for row in rows:
-        by_source.setdefault(row.source, {})[link_shown(row)] = None
+        by_source.setdefault(row.source, {})[LinkShown(row)] = None
     backlinks = [
         Backlink(notes[number].key, notes[number].title, notes[number].hidden, tuple(links))
         for number, links in by_source.items()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import LinkShown, link_shown, resolve_links
+from memory_bank.bank.backlinks import LinkShown, resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
@@ -141,7 +141,7 @@ def _relink(
         goals = {link_place(row): row.dest_key for row in links}
         new_target = make_retarget(bank, source, goals, moves, lost=lost, gone=gone)
         if bank.roots.is_included(source):
-            broken += [link_shown(row) for row in links if new_target(row) is not None]
+            broken += [LinkShown(row) for row in links if new_target(row) is not None]
             continue
         data = bank.store.read_bytes(source)
         try:

@@ -132,7 +132,7 @@ def view_merged(merged: WrittenNote) -> View:
 
 def _view_relinked(note: WrittenNote) -> list[Lines]:
     """Return the notes whose links were rewritten, and the links that a move has broken."""
-    broken = [Place(link.source, link.line) for link in note.broken_links or ()]
+    broken = [Place(link.source, link.row.line) for link in note.broken_links or ()]
     lists = [
         Lines("links changed in", [Place(path) for path in note.relinked or ()]),
         Lines("links to the old name stay in files of the project that are only included", broken),

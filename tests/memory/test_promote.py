@@ -51,9 +51,9 @@ def test_an_observation_becomes_a_tracked_note_and_both_are_linked(
     assert note.meta.file_refs == ("src/job.py",)
     assert note.meta.source_agent == "codex"
     assert "The gateway answers 504" in note.text
-    out = {(one.target, one.type) for one in links_of(bank, done.path).outgoing}
+    out = {(one.target, one.row.type) for one in links_of(bank, done.path).outgoing}
     assert (done.session_path, "learned_in") in out
-    back = {(one.target, one.type) for one in links_of(bank, done.session_path).outgoing}
+    back = {(one.target, one.row.type) for one in links_of(bank, done.session_path).outgoing}
     assert (done.path, "promoted_to") in back
     again = promote(bank, name)
     assert (again.action, again.path) == ("existing", done.path)

@@ -253,7 +253,9 @@ def _links_about(
             link
             for link in links.get(hit.document.number, ())
             if snippets.count_words(text, _words_around(link))
-            or (hit.score >= MATCHES and (link.kind == "reference" or _is_in_passage(link, hit)))
+            or (
+                hit.score >= MATCHES and (link.row.kind == "reference" or _is_in_passage(link, hit))
+            )
         ]
         if near:
             links_about[hit.document.number] = sort_by_words(near, text)
@@ -267,7 +269,7 @@ def _words_around(link: LinkShown) -> str:
 
 
 def _is_in_passage(link: LinkShown, hit: Hit) -> bool:
-    return hit.best.line <= link.line < hit.best.end_line
+    return hit.best.line <= link.row.line < hit.best.end_line
 
 
 def _other_links(count: int) -> str:

@@ -156,14 +156,18 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
     if note.type == SESSION and not note.content:  # only named, as weak sessions are
         about = {key: about[key] for key in ("id", "score", "type", "created_at")}
         text = [note.title]
-    links = [f"link: {link.source}:{link.line} {link.type} {link.context}"
+    links = [f"link: {link.source}:{link.row.line} {link.row.type} {link.context}"
              for link in note.links or ()]  # fmt: skip
     details: list[Sequence[Piece | Place]] = [
         (("why  ", "dim"), f"{reason.source:<12}{reason.detail:<24}{reason.score:>6.2f}")
         for reason in (note.reasons if explain else ())
     ]
     details += [
-        (("link ", "dim"), Place(link.source, link.line), f"  {link.type}: {link.context}")
+        (
+            ("link ", "dim"),
+            Place(link.source, link.row.line),
+            f"  {link.row.type}: {link.context}",
+        )
         for link in note.links or ()
     ]
     return Hit(

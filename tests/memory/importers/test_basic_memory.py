@@ -55,5 +55,5 @@ def test_observations_stay_and_relations_become_typed_links(bank: Bank, tmp_path
     assert "- [method] Pour over is clearer #brewing (personal experience)\n" in note.body
     assert "- pairs_well_with:: [[drinks/beans]] (breakfast)\n- see what [[Coffee" in note.body
     assert "```\n- requires [[Nothing]]\n```\n" in note.body
-    types = {link.type: link.target for link in links_of(bank, note.path).outgoing}
+    types = {link.row.type: link.target for link in links_of(bank, note.path).outgoing}
     assert types["relates_to"] == types["pairs_well_with"] == "drinks/Beans.md"

@@ -49,7 +49,7 @@ def test_an_entity_is_a_note_and_its_relations_are_links(bank: Bank, tmp_path: P
         "- works_at:: [[graph/organization/quintoandar|QuintoAndar]]\n"
     )
     (link,) = links_of(bank, "David Barnett").outgoing
-    assert (link.type, link.target) == ("works_at", "graph/organization/quintoandar.md")
+    assert (link.row.type, link.target) == ("works_at", "graph/organization/quintoandar.md")
 
 
 def test_a_line_that_can_not_be_read_is_named(bank: Bank, tmp_path: Path) -> None:
