@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from memory_bank.memory.retrieval.recall import recall, recall_at
     from memory_bank.memory.show import list_notes, show, tag_counts
     from memory_bank.memory.trash import delete, empty_trash, restore, trash
+    from memory_bank.notes.note import Meta
     from memory_bank.review.doctor import doctor
     from memory_bank.sessions.compress import compress
     from memory_bank.sessions.context import inject_context
@@ -112,6 +113,7 @@ _HOMES = {
         "show",
         "tag_counts",
     ),
+    "notes.note": ("Meta",),
     "memory.trash": (
         "delete",
         "empty_trash",
@@ -148,6 +150,7 @@ __all__ = [
     "Codebase",
     "Item",
     "MemoryBankError",
+    "Meta",
     "append",
     "ask",
     "blast_radius",

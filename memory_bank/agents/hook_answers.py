@@ -233,15 +233,15 @@ def prompt_context(
     lines = {path: line for path, line in ruled.items() if line and path not in loaded}
     loaded += ruled
     notes = [note for note in answer.notes if note.path not in loaded]
-    notes = sorted(_choose_agreeing(notes, prompt), key=lambda note: note.type != _RULE)
-    best = next((note for note in notes if note.type != _RULE), None)
+    notes = sorted(_choose_agreeing(notes, prompt), key=lambda note: note.meta.type != _RULE)
+    best = next((note for note in notes if note.meta.type != _RULE), None)
     head = f"{HEAD} {quotes.notice}"
     if lines:
         head = "\n".join((head, _RULED, quotes.quote("\n".join(lines.values()), {})))
     fitting = fit_to_tokens(
         answer._replace(
             notes=tuple(
-                note if note is best or note.type == _RULE else note._replace(weak=True)
+                note if note is best or note.meta.type == _RULE else note._replace(weak=True)
                 for note in notes
             )
         ),
@@ -311,12 +311,12 @@ def _map_rules(bank: Bank, prompt: str, client: str) -> dict[str, str]:
 def _quote_note(note: ShownNote, quotes: Quotes, text: str = "") -> str:
     about: dict[str, object] = {
         "at": f"{note.path}:{note.line}",
-        "type": note.type,
-        "by": note.source_type,
+        "type": note.meta.type,
+        "by": note.meta.source_type,
         "edited_by": " ".join(note.edited_by),
         "trust": note.trust,
         "created_at": note.created_at[:_DAY],
-        "status": note.status if note.status != "active" else "",
+        "status": note.meta.status if note.meta.status != "active" else "",
         "superseded_by": note.superseded_by or "",
         "newer": note.newer or "",
         "stale": note.stale,
@@ -356,7 +356,7 @@ def _choose_agreeing(notes: Iterable[ShownNote], prompt: str) -> Iterator[ShownN
     for note in notes:
         if note.weak or note.relevance_score < _LIKELY:
             continue
-        text = " ".join((note.title, note.heading, " ".join(note.tags), note.content))
+        text = " ".join((note.title, note.heading, " ".join(note.meta.tags), note.content))
         agreeing = count_shared(analyzer.clean_text(text))
         if agreeing >= min(_AGREEING, len(subject)):
             yield note._replace(weak=agreeing * 2 < len(subject))

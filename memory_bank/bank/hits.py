@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Fault
-from memory_bank.notes.note import Entity
+from memory_bank.notes.note import Meta
 from memory_bank.notes.okf import Source
 from memory_bank.search.manifest import filters
 from memory_bank.search.retrievers.base import Reason
@@ -31,6 +31,14 @@ class Origin(NamedTuple):
     """Days since the note was last changed."""
 
 
+NO_META = Meta(status="")
+
+_OF_META = (
+    "meta.tags", "meta.type", "meta.status", "meta.file_refs", "meta.symbol_refs",
+    "meta.entity_refs", "meta.source_type", "meta.source_agent",
+)  # fmt: skip
+
+
 class ShownNote(NamedTuple):
     """A note in an answer: a hit with its best section, a whole note, a section, or one that cites.
 
@@ -52,14 +60,8 @@ class ShownNote(NamedTuple):
     whole note the file's text, including front matter; of a section its text."""
     snippet: str = ""
     """The sentences of the note that answer best, on one line."""
-    tags: tuple[str, ...] = ()
-    type: str = ""
-    status: str = ""
-    file_refs: tuple[str, ...] = ()
-    symbol_refs: tuple[str, ...] = ()
-    entity_refs: tuple[Entity, ...] = ()
-    source_type: str = ""
-    source_agent: str = ""
+    meta: Meta = NO_META
+    """Its front matter; JSON has what `in_json` names of it."""
     edited_by: tuple[str, ...] = ()
     """Agents that are known to have changed it, without its author."""
     created_at: str = ""
@@ -113,6 +115,12 @@ class ShownNote(NamedTuple):
     sources: tuple[Source, ...] | None = None
     """What it derives from, after what it describes; None if it doesn't say."""
 
+    @classmethod
+    def in_json(cls) -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        at = cls._fields.index("meta")
+        return *cls._fields[:at], *_OF_META, *cls._fields[at + 1 :]
+
     @property
     def is_section(self) -> bool:
         """Whether it is a section that was asked for."""
@@ -128,7 +136,7 @@ class ShownNote(NamedTuple):
     def sparse(self) -> frozenset[str]:
         """The fields that JSON omits when they are empty."""
         if self.is_section or not self.path or self.sentence is not None:
-            return frozenset(self._fields)
+            return frozenset(name.rpartition(".")[2] for name in self.in_json())
         return _OF_HITS if self.etag else _OF_WHOLE_NOTES
 
 

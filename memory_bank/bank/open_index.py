@@ -29,6 +29,7 @@ from memory_bank.notes.names import (
     parse_record,
     strip_id_start,
 )
+from memory_bank.notes.note import Meta, read_data
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits
@@ -260,6 +261,11 @@ class NoteRow(Document):
     def status(self) -> str:
         """Its status."""
         return str(self.data.get("status", "active"))
+
+    @property
+    def meta(self) -> Meta:
+        """Its front matter, as far as the index has it."""
+        return read_data(self.data)
 
     @property
     def source_type(self) -> str:

@@ -14,7 +14,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
-from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.hits import NO_META, ShownNote
 from memory_bank.bank.open_index import NoteRow, note_of
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
@@ -107,7 +107,7 @@ def _list_applying(view: View, path: str) -> tuple[ShownNote, ...]:
                 note_id=note.note_id,
                 path=note.path,
                 title=note.title,
-                type=note.type,
+                meta=NO_META._replace(type=note.type),
                 created_at=note.created_at,
                 sentence=sentence,
                 links=(),
@@ -237,7 +237,7 @@ def _show_note(links: Sequence[_Link]) -> ShownNote:
         note_id=note.note_id,
         path=note.path,
         title=note.title,
-        type=note.type,
+        meta=NO_META._replace(type=note.type),
         created_at=note.created_at,
         sentence=links[0].sentence,
         links=tuple(dict.fromkeys(LinkShown(link.row) for link in links)),

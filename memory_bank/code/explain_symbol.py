@@ -391,9 +391,11 @@ def _describe_symbols(
                 ),
                 unclear_callers=len(unclear),
                 notes=tuple(
-                    dict.fromkeys(
-                        note for definition in rows for note in cited.symbols.get(definition.id, ())
-                    )
+                    {
+                        (note.path, note.links): note
+                        for definition in rows
+                        for note in cited.symbols.get(definition.id, ())
+                    }.values()
                 ),
                 access_count=access.times if access else 0,
                 others=len(rows) - 1,

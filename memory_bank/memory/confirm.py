@@ -25,6 +25,7 @@ from memory_bank.memory.remember import DEFAULT_TYPE, remember
 from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes import front_matter, okf
 from memory_bank.notes.names import name_of
+from memory_bank.notes.note import Meta
 from memory_bank.notes.schema import normalise_tags
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
@@ -213,11 +214,13 @@ def promote_memory(
         [
             Item(
                 f"{head}{body}\n",
-                type=type or DEFAULT_TYPE,
-                name=name,
-                source_type="agent",
-                source_agent=agent,
-                extra={FROM: origin},
+                Meta(
+                    type=type or DEFAULT_TYPE,
+                    source_type="agent",
+                    source_agent=agent,
+                    extra={FROM: origin},
+                ),
+                name,
             )
         ],
     )
@@ -285,10 +288,10 @@ def promote(
     note = remember(
         bank,
         f"{draft.content}\n- learned_in:: [[{name_of(path)}#^{block}]]\n",
-        type=type or draft.type or DEFAULT_TYPE,
+        type=type or draft.meta.type or DEFAULT_TYPE,
         name=name,
-        tags=normalise_tags(draft.tags),
-        file_refs=tuple(dict.fromkeys(draft.file_refs)),
+        tags=normalise_tags(draft.meta.tags),
+        file_refs=tuple(dict.fromkeys(draft.meta.file_refs)),
         source_type="agent",
         source_agent=session.agent,
     )
@@ -324,9 +327,8 @@ def _item_of_observation(observation: Observation) -> Item:
             "\n".join(f"- {escape_markdown(' '.join(fact.split()))}" for fact in observation.facts)
         )
     files = (*observation.files_modified, *observation.files_read)
-    return Item(
-        "\n\n".join(parts) + "\n", observation.obs_type, tags=observation.concepts, file_refs=files
-    )
+    meta = Meta(type=observation.obs_type, tags=observation.concepts, file_refs=files)
+    return Item("\n\n".join(parts) + "\n", meta)
 
 
 def _item_of_summary(summary: Summary, session: Session) -> Item:
@@ -336,7 +338,8 @@ def _item_of_summary(summary: Summary, session: Session) -> Item:
         if text := getattr(summary, name):
             heading = name.replace("_", " ").capitalize()
             parts.append(f"## {heading}\n\n{escape_markdown(text)}")
-    return Item("\n\n".join(parts) + "\n", file_refs=(*summary.files_edited, *summary.files_read))
+    files = (*summary.files_edited, *summary.files_read)
+    return Item("\n\n".join(parts) + "\n", Meta(file_refs=files))
 
 
 def _find_promoted(bank: Bank, place: str, observation_id: str) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import BY_HAND
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
 from memory_bank.base.operation import LONGEST_NAME, Param, Tags, Tool, operation
@@ -29,6 +30,7 @@ from memory_bank.memory.remember import (
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash
 from memory_bank.notes.names import new_path
+from memory_bank.notes.note import Meta
 from memory_bank.notes.schema import check_type, known_type
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.redaction import hide_private
@@ -79,12 +81,14 @@ def create(
         raise BadInput(faults[0].reason, "repair the front matter, or omit it to get a new one")
     item = Item(
         parts.body,
-        check_type(type),
-        tags=tags,
-        name=new_path(name, bank.layout),
-        source_type=source_type,
-        source_agent=source_agent,
-        front_matter=parts.opening + parts.block + parts.closing,
+        Meta(
+            type=check_type(type),
+            tags=tuple(tags),
+            source_type=source_type,
+            source_agent=source_agent,
+        ),
+        new_path(name, bank.layout),
+        parts.opening + parts.block + parts.closing,
     )
     bank.catch_up()
     item = complete_item(bank, item)
@@ -165,14 +169,14 @@ class _BulkWrite:
 
     def _write(self, item: Item) -> WrittenNote:
         bank = self._bank
-        by = name_writer(item.source_type, item.source_agent)
+        by = name_writer(item.meta.source_type, item.meta.source_agent)
         item = _check_and_complete(bank, item)
         text_hash = content_hash(item.content)
         if text_hash in self._pending:
             bank.catch_up()
             self._pending.clear()
         duplicates = find_duplicates(
-            bank, text_hash, choose_path(bank, item.content, item.type, item.name)
+            bank, text_hash, choose_path(bank, item.content, item.meta.type, item.name)
         )
         if duplicates.near is not None:
             remembered, changed = merge_into(bank, duplicates.near, item)
@@ -198,9 +202,9 @@ def find_refusal(bank: Bank, item: Item) -> RefusedItem | None:
     """Return why an item with new content could not be written; None if it could."""
     try:
         item = _check_and_complete(bank, item)
-        text = compose_note(item, "", item.created_at or datetime.now(UTC))
+        text = compose_note(item, "", item.meta.created_at or datetime.now(UTC))
         check_size(bank, text)
-        path = choose_path(bank, item.content, item.type, item.name)
+        path = choose_path(bank, item.content, item.meta.type, item.name)
         if item.name:
             bank.store.check_new(path, text, caller_text=item.content)
     except REFUSALS as error:
@@ -216,7 +220,7 @@ def report_refusal(error: MemoryBankError) -> RefusedItem:
 def _check_and_complete(bank: Bank, item: Item) -> Item:
     """Return an item with defaults filled in; raise BadInput if it can't be written."""
     check_content(bank, item.content)
-    check_source(item.source_type)
-    parsing.encode_text(item.type)  # raises if it can't be a folder's name
-    kind = known_type(item.type) or DEFAULT_TYPE
-    return complete_item(bank, item._replace(type=kind))
+    check_source(item.meta.source_type or BY_HAND)
+    parsing.encode_text(item.meta.type)  # raises if it can't be a folder's name
+    kind = known_type(item.meta.type) or DEFAULT_TYPE
+    return complete_item(bank, item._replace(meta=item.meta._replace(type=kind)))

@@ -210,7 +210,7 @@ class _ImportRun:
                     raise BadInput("the source contains it twice")
                 keys.add(entry.key)
                 item, text_hash = self._prepare(entry)
-                row = rows.get(str(item.extra[FROM]))
+                row = rows.get(str(item.meta.extra[FROM]))
                 if row is None:
                     self._plan_new(number, item)
                 else:
@@ -281,11 +281,14 @@ class _ImportRun:
             front_matter=parts.opening + parts.block + parts.closing if parts else "",
             content=parts.body if parts else text,
             name="/".join(filter(None, (self._folder, item.name))),
-            source_type="import",
-            extra={**item.extra, FROM: self._origin + entry.key},
+            meta=item.meta._replace(
+                source_type="import",
+                extra={**item.meta.extra, FROM: self._origin + entry.key},
+            ),
         )
         text_hash = _hash_text(compose_note(item, "", _EPOCH))
-        return item._replace(extra={**item.extra, HASH: text_hash}), text_hash
+        meta = item.meta._replace(extra={**item.meta.extra, HASH: text_hash})
+        return item._replace(meta=meta), text_hash
 
     def _retarget(self, link: Link) -> str | None:
         """Return the new target of a wikilink with a path to a note of the source.
@@ -336,7 +339,7 @@ class _ImportRun:
         """Replace a note that did not change in the bank; its id and its date stay."""
         store = self._bank.store
         current = store.read(note.path)
-        created = current.meta.created_at or item.created_at or datetime.now(UTC)
+        created = current.meta.created_at or item.meta.created_at or datetime.now(UTC)
         text = compose_note(item, current.meta.id, created)
         store.keep(note.path)
         store.change(note.path, lambda _: text, current.etag, caller_text=item.content)

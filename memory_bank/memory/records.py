@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from types import MappingProxyType
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple
-from memory_bank.notes.note import Entity
+from memory_bank.notes.note import Entity, Meta
 
 
 class Promoted(NamedTuple):
@@ -177,29 +175,16 @@ class NotImported(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A note to write. Empty fields get the same defaults as in `remember`."""
+    """A note to write; of its `meta` what is empty gets the same defaults as in `remember`."""
 
     content: str
     """The text below the front matter."""
-    type: str = ""
-    title: str = ""
-    tags: Sequence[str] = ()
+    meta: Meta = Meta()
+    """A time without a zone is UTC; `extra` has other front-matter keys."""
     name: str = ""
     """The note's name; by default its type's folder and its first words."""
-    created_at: datetime | None = None
-    """The current time by default; a time without a zone is UTC."""
-    updated_at: datetime | None = None
-    id: str = ""
-    source_type: str = "manual"
-    source_agent: str = ""
-    aliases: Sequence[str] = ()
-    entity_refs: Sequence[Reference] = ()
-    file_refs: Sequence[str] = ()
-    symbol_refs: Sequence[str] = ()
-    extra: Mapping[str, object] = MappingProxyType({})
-    """Other front-matter keys."""
     front_matter: str = ""
-    """Front matter, including its fences, that is kept unchanged and overrides the fields."""
+    """Front matter, including its fences, that is kept unchanged and overrides `meta`."""
 
 
 Reference = Entity | Mapping[str, object] | str

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
-from memory_bank.bank.open_index import NoteRow
+from memory_bank.bank.open_index import BY_HAND, NoteRow
 from memory_bank.base.dates import format_iso
 from memory_bank.base.errors import BadInput, Hint, NoteExists
 from memory_bank.base.filenames import NOTE_SUFFIXES
@@ -37,7 +37,7 @@ from memory_bank.memory.records import Item, Reference, WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import decision_records, front_matter, names
 from memory_bank.notes.identity import content_hash, make_slug, note_id
-from memory_bank.notes.note import Entity
+from memory_bank.notes.note import Entity, Meta
 from memory_bank.notes.schema import (
     check_tags,
     check_type,
@@ -224,14 +224,16 @@ def remember(
     check_source(source_type)
     item = Item(
         content,
-        check_type(type) or DEFAULT_TYPE,
-        tags=tags,
-        name=name,
-        source_type=source_type,
-        source_agent=source_agent,
-        entity_refs=entity_refs,
-        file_refs=file_refs,
-        symbol_refs=symbol_refs,
+        Meta(
+            type=check_type(type) or DEFAULT_TYPE,
+            tags=tuple(tags),
+            source_type=source_type,
+            source_agent=source_agent,
+            entity_refs=tuple(map(parse_entity, entity_refs)),
+            file_refs=tuple(file_refs),
+            symbol_refs=tuple(symbol_refs),
+        ),
+        name,
     )
     bank.catch_up(meaning=False)
     item = complete_item(bank, item)
@@ -243,7 +245,7 @@ def remember(
         session_id, session_path = state.current_session(bank, session_id)
     else:
         session_id = ""
-    path = choose_path(bank, content, item.type, name)
+    path = choose_path(bank, content, item.meta.type, name)
     with bank.lock, bank.store.writing(path):  # so that nobody writes the same meanwhile
         bank.catch_up(meaning=False)
         text_hash = content_hash(content)
@@ -260,7 +262,8 @@ def remember(
             near = find_similar(
                 bank, content, besides=duplicates.far.path if duplicates.far else None
             )
-            remembered = write_new(bank, item._replace(extra=keys), text_hash, duplicates.far)
+            item = item._replace(meta=item.meta._replace(extra=keys))
+            remembered = write_new(bank, item, text_hash, duplicates.far)
             remembered = remembered._replace(similar_to=near)
             changed = True
         remembered = link_duplicate(bank, duplicates, remembered)._replace(
@@ -287,14 +290,23 @@ def complete_item(bank: Bank, item: Item) -> Item:
 
     The index is up to date: in a bundle, wikilinks become Markdown links.
     """
-    path = choose_path(bank, item.content, item.type, item.name)
+    path, meta = choose_path(bank, item.content, item.meta.type, item.name), item.meta
     return item._replace(
         content=concepts.conform_text(bank, path, hide_private(item.content)),
-        tags=check_tags(item.tags),
-        entity_refs=[parse_entity(entity_ref)._asdict() for entity_ref in item.entity_refs],
-        file_refs=[names.file_ref_path(file, bank.layout) for file in item.file_refs],
-        symbol_refs=list(item.symbol_refs),
+        meta=meta._replace(
+            tags=tuple(check_tags(meta.tags)),
+            source_type=meta.source_type or BY_HAND,
+            entity_refs=tuple(map(parse_entity, meta.entity_refs)),
+            file_refs=tuple(names.file_ref_path(file, bank.layout) for file in meta.file_refs),
+        ),
     )
+
+
+def _list_references(meta: Meta) -> dict[str, list[Any]]:
+    """Return a note's references as front matter has them."""
+    entities = [entity._asdict() for entity in meta.entity_refs]
+    references = entities, list(meta.file_refs), list(meta.symbol_refs)
+    return dict(zip(REFERENCES, references, strict=True))
 
 
 def write_new(
@@ -308,13 +320,15 @@ def write_new(
 
     `duplicate` is another note with its content, and `check_id` refuses an id that the item brings.
     """
-    created = item.created_at or datetime.now(UTC)
+    created = item.meta.created_at or datetime.now(UTC)
     if duplicate is not None and duplicate.known_as == note_id(item.content, created):
         created += timedelta(seconds=1)  # an id is made of the content and the second
     new_id = note_id(item.content, created)
-    path = choose_path(bank, item.content, item.type, item.name)
+    path = choose_path(bank, item.content, item.meta.type, item.name)
     text = compose_note(item, new_id, created)
-    text = concepts.conform_note(bank, path, text, item.source_type, item.source_agent, created)
+    text = concepts.conform_note(
+        bank, path, text, item.meta.source_type, item.meta.source_agent, created
+    )
     check_size(bank, text)
     meta, _ = read_meta(front_matter.read_metadata(front_matter.split(text))[0])
     if meta.id != new_id:
@@ -329,10 +343,10 @@ def write_new(
         created_at=format_iso(meta.created_at or created),
         path=path,
         etag=etag,
-        type=meta.type or item.type,
-        source_type=meta.source_type or item.source_type,
+        type=meta.type or item.meta.type,
+        source_type=meta.source_type or item.meta.source_type,
         warning=join_warnings(
-            note_files.warn_of_place(bank.layout, path, item.source_type), relinking.notice
+            note_files.warn_of_place(bank.layout, path, item.meta.source_type), relinking.notice
         ),
         relinked=tuple(change.path for change in relinking.changes) or None,
     )
@@ -345,19 +359,20 @@ def compose_note(item: Item, new_id: str, created: datetime) -> str:
     front matter that can't be parsed.
     """
     keys: dict[str, object] = {
-        "id": item.id or new_id,
-        "title": item.title,
-        "type": item.type,
-        "tags": list(item.tags),
-        "aliases": list(item.aliases),
+        "id": item.meta.id or new_id,
+        "title": item.meta.title,
+        "type": item.meta.type,
+        "status": "" if item.meta.status == Meta().status else item.meta.status,
+        "tags": list(item.meta.tags),
+        "aliases": list(item.meta.aliases),
         "created_at": created,
-        "updated_at": item.updated_at,
-        "source_type": item.source_type,
-        "source_agent": agent_name(item.source_agent),
-        **{name: getattr(item, name) for name in REFERENCES},
+        "updated_at": item.meta.updated_at,
+        "source_type": item.meta.source_type,
+        "source_agent": agent_name(item.meta.source_agent),
+        **_list_references(item.meta),
     }
     keys = {key: value for key, value in keys.items() if value}
-    metadata = keys | {key: value for key, value in item.extra.items() if key not in keys}
+    metadata = keys | {key: value for key, value in item.meta.extra.items() if key not in keys}
     if not item.front_matter:
         return front_matter.compose_text(metadata, item.content)
     text = item.front_matter + item.content
@@ -365,7 +380,7 @@ def compose_note(item: Item, new_id: str, created: datetime) -> str:
     meta = read_meta(raw)[0]
     changes = {key: value for key, value in metadata.items() if spelled_key(raw, key) not in raw}
     for key, old in (("tags", meta.tags), ("aliases", meta.aliases)):
-        merged = list(dict.fromkeys([*old, *getattr(item, key)]))
+        merged = list(dict.fromkeys([*old, *getattr(item.meta, key)]))
         if len(merged) > len(old):
             changes[spelled_key(raw, key)] = merged
     text = front_matter.set_keys(text, changes)
@@ -446,8 +461,9 @@ def merge_into(
     """
     old_values: dict[str, list[Any]] = {"tags": list(row.tags)}
     old_values |= {key: list(row.data.get(key, ())) for key in REFERENCES}
+    new_values = {"tags": item.meta.tags, **_list_references(item.meta)}
     merged = {
-        key: [*old, *(value for value in getattr(item, key) if value not in old)]
+        key: [*old, *(value for value in new_values[key] if value not in old)]
         for key, old in old_values.items()
     }
     changes = {key: value for key, value in merged.items() if value != old_values[key]} | dict(keys)
@@ -498,14 +514,14 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     branches that remember texts with the same first words then make two files. A decision gets the
     next number where those in its folder have numbers.
     """
-    path = choose_path(bank, item.content, item.type, item.name)
+    path = choose_path(bank, item.content, item.meta.type, item.name)
     written = item.front_matter + item.content
     if item.name:
         return _create_at(bank, path, text, written)
     folder, _, words = names.name_of(path).rpartition("/")
     prefix = suffix = ""
     has_number = names.record_name(words) and words.startswith(("adr", "0"))
-    if item.type == _DECISION and not has_number:
+    if item.meta.type == _DECISION and not has_number:
         decisions = (bank.layout.root / folder).glob(f"*{NOTE_SUFFIXES[0]}")
         prefix = decision_records.next_number(file.stem for file in decisions)
     tree = repository.find_worktree(bank.layout.root)

@@ -311,13 +311,13 @@ def view_notes(notes: ShownNote | SeveralShown) -> View:
 
 
 def _view_note(note: ShownNote) -> View:
-    status = note.status if note.status != "active" else ""
+    status = note.meta.status if note.meta.status != "active" else ""
     about = {
         "path": note.path,
         "id": own_id(note.note_id, note.path),
         "etag": note.etag[:_ETAG],
-        "type": note.type,
-        "tags": " ".join(note.tags),
+        "type": note.meta.type,
+        "tags": " ".join(note.meta.tags),
         "by": name_authors(note),
         "created_at": note.created_at,
         "updated_at": note.updated_at if note.updated_at != note.created_at else "",
@@ -329,8 +329,8 @@ def _view_note(note: ShownNote) -> View:
         "claims": "; ".join(note.claims),
     }
     line = [
-        note.type,
-        *(f"#{tag}" for tag in note.tags),
+        note.meta.type,
+        *(f"#{tag}" for tag in note.meta.tags),
         note.created_at[:_DAY],
         status,
         f"id {about['id']}" if about["id"] else "",

@@ -291,7 +291,9 @@ def _linked_notes(bank: Bank, path: str) -> Iterator[Explanation]:
         return
     for note in recalled.notes:
         text = "; ".join(link.context for link in note.links or ())
-        yield Explanation("note", note.path, note.created_at, note.title, note.source_agent, text)
+        yield Explanation(
+            "note", note.path, note.created_at, note.title, note.meta.source_agent, text
+        )
 
 
 def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str = "") -> WrittenNote:  # noqa: A002  (the field's word)

@@ -43,6 +43,39 @@ class Meta(NamedTuple):
     extra: Mapping[str, object] = _NOTHING
 
 
+def write_data(meta: Meta) -> dict[str, Any]:
+    """Return front matter as JSON has it in an index: what is empty is left out."""
+    data = {
+        "type": meta.type,
+        "status": meta.status,
+        "tags": meta.tags,
+        "source_type": meta.source_type,
+        "source_agent": meta.source_agent,
+        "aliases": meta.aliases,
+        "file_refs": meta.file_refs,
+        "symbol_refs": meta.symbol_refs,
+        "entity_refs": [entity._asdict() for entity in meta.entity_refs],
+        "extra": meta.extra,
+    }
+    return {key: value for key, value in data.items() if value}
+
+
+def read_data(data: Mapping[str, Any]) -> Meta:
+    """Return the front matter that `write_data` wrote; its tags are sorted."""
+    return Meta(
+        type=str(data.get("type", "")),
+        status=str(data.get("status", "active")),
+        tags=tuple(sorted(data.get("tags", ()))),
+        aliases=tuple(data.get("aliases", ())),
+        source_type=str(data.get("source_type", "")),
+        source_agent=str(data.get("source_agent", "")),
+        entity_refs=tuple(Entity(**entity) for entity in data.get("entity_refs", ())),
+        file_refs=tuple(data.get("file_refs", ())),
+        symbol_refs=tuple(data.get("symbol_refs", ())),
+        extra=data.get("extra") or _NOTHING,
+    )
+
+
 class Body(NamedTuple):
     """The parsed Markdown: sections in order, links, block ids, inline tags."""
 

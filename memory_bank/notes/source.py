@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import to_datetime
@@ -40,7 +39,7 @@ from memory_bank.notes.link_targets import (
     yield_names,
 )
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import Meta, Note
+from memory_bank.notes.note import Meta, Note, write_data
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import UNKNOWN
@@ -283,7 +282,7 @@ def build_document(
         ),
         id=meta.id,
         fields=tuple(dict.fromkeys(_yield_fields(note))),
-        data=_list_data(note) | ({"asked": sorted(headings)} if headings else {}),
+        data=write_data(meta) | ({"asked": sorted(headings)} if headings else {}),
         keywords=_keywords(note),
         about=_list_words(note, named=prompts is None),
         asked=headings,
@@ -378,23 +377,6 @@ def _strip_section(section: Section, dates: Dates) -> Section:
         created=created,
         tokens=estimate(section.text) if section.name else 0,
     )
-
-
-def _list_data(note: Note) -> dict[str, Any]:
-    meta = note.meta
-    data = {
-        "type": meta.type,
-        "status": meta.status,
-        "tags": meta.tags,
-        "source_type": meta.source_type,
-        "source_agent": meta.source_agent,
-        "aliases": meta.aliases,
-        "file_refs": meta.file_refs,
-        "symbol_refs": meta.symbol_refs,
-        "entity_refs": [entity._asdict() for entity in meta.entity_refs],
-        "extra": meta.extra,
-    }
-    return {key: value for key, value in data.items() if value}
 
 
 def _link(link: Link, target: TargetNames) -> Link:

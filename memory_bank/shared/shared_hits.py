@@ -12,7 +12,7 @@ from memory_bank.bank.hits import Origin, SearchRequest, ShownNote
 from memory_bank.bank.open_index import BY_HAND
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
-from memory_bank.notes.note import Entity
+from memory_bank.notes.note import read_data
 from memory_bank.search import snippets
 from memory_bank.search.index import View
 from memory_bank.search.manifest.filters import REPO, Condition
@@ -193,7 +193,8 @@ def _find_vector_index(view: View) -> VectorIndex | None:
 
 def _show_note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
     passage, head, note = hit.passage, hit.passage.head, hit.passage.note
-    rest = note.rest
+    meta = read_data(note.rest)._replace(type=note.type, status=note.status, tags=note.tags)
+    meta = meta._replace(source_type=meta.source_type or BY_HAND)
     return ShownNote(
         note_id=note.id or note.path,
         path=note.file,
@@ -202,14 +203,7 @@ def _show_note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
         heading=" > ".join(passage.headings),
         content=passage.section if texts else "",
         snippet=snippets.cut_snippet(passage.text, text).text if texts else "",
-        tags=note.tags,
-        type=note.type,
-        status=note.status,
-        file_refs=tuple(rest.get("file_refs", ())),
-        symbol_refs=tuple(rest.get("symbol_refs", ())),
-        entity_refs=tuple(Entity(**item) for item in rest.get("entity_refs", ())),
-        source_type=str(rest.get("source_type", "")) or BY_HAND,
-        source_agent=str(rest.get("source_agent", "")),
+        meta=meta,
         created_at=seconds_to_iso(note.created),
         relevance_score=round(hit.candidate.likelihood, 4),
         reasons=hit.reasons,

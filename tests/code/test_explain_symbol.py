@@ -90,7 +90,7 @@ def test_a_note_belongs_to_the_symbol_that_it_names(
     assert (one.path, one.sentence) == (note, sentence)
     assert one.created_at.startswith("2026-01-0")
     (link,) = one.links
-    assert link.kind == kind
+    assert link.row.kind == kind
 
 
 def test_a_note_may_name_a_symbol_by_its_id(
@@ -111,7 +111,7 @@ def test_links_into_a_file_belong_to_the_symbol_after_the_sign(
     found = explain_symbol(code, "Order.check", shop_bank)
     (one,) = found.notes
     assert one.path == "inside.md"
-    assert [link.kind for link in one.links] == ["wiki", "markdown"]
+    assert [link.row.kind for link in one.links] == ["wiki", "markdown"]
     assert "See [shop/orders.py#Order.check]" in one.links[0].context
     assert explain_symbol(code, "Order", shop_bank).notes == ()
 

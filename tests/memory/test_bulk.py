@@ -13,6 +13,7 @@ from memory_bank.memory.records import Item, WrittenNote
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
+from memory_bank.notes.note import Entity, Meta
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -36,29 +37,35 @@ def test_a_note_keeps_its_dates_its_id_its_source_and_its_name(bank: Bank) -> No
     made, changed = datetime(2021, 3, 4, 5, 6, tzinfo=UTC), datetime(2022, 1, 2, tzinfo=UTC)
     item = Item(
         "The kestrel hovers.",
-        type="fact",
-        title="Kestrels",
-        tags=["Birds"],
-        name="birds/kestrel",
-        created_at=made,
-        updated_at=changed,
-        id="kestrel-1",
-        source_type="import",
-        source_agent="scribe",
-        aliases=["falco tinnunculus"],
-        entity_refs=["person:sarah"],
-        file_refs=["src/birds.py"],
-        symbol_refs=["Kestrel.hover"],
-        extra={"rating": 5},
+        Meta(
+            type="fact",
+            title="Kestrels",
+            tags=("Birds",),
+            created_at=made,
+            updated_at=changed,
+            id="kestrel-1",
+            source_type="import",
+            source_agent="scribe",
+            aliases=("falco tinnunculus",),
+            entity_refs=(Entity("person", "sarah"),),
+            file_refs=("src/birds.py",),
+            symbol_refs=("Kestrel.hover",),
+            extra={"rating": 5},
+        ),
+        "birds/kestrel",
     )
     (found,) = map(written, remember_many(bank, [item]))
     assert (found.action, found.path, found.note_id) == ("created", "birds/kestrel.md", "kestrel-1")
     note = show(bank, "falco tinnunculus")
     assert note.title == "Kestrels"
     assert (note.created_at, note.updated_at) == ("2021-03-04T05:06:00Z", "2022-01-02T00:00:00Z")
-    assert (note.note_id, note.source_type, note.source_agent) == ("kestrel-1", "import", "scribe")
-    assert (note.tags, note.file_refs) == (("birds",), ("src/birds.py",))
-    assert note.symbol_refs == ("Kestrel.hover",)
+    assert (note.note_id, note.meta.source_type, note.meta.source_agent) == (
+        "kestrel-1",
+        "import",
+        "scribe",
+    )
+    assert (note.meta.tags, note.meta.file_refs) == (("birds",), ("src/birds.py",))
+    assert note.meta.symbol_refs == ("Kestrel.hover",)
     assert "rating: 5" in note.content
     assert [note.path for note in recall(bank, "kestrel", before="2021-04").notes] == [found.path]
 
@@ -68,19 +75,19 @@ def test_a_content_that_is_there_is_updated_among_the_items_too(bank: Bank) -> N
     found = remember_many(
         bank,
         [
-            Item("The osprey dives.", tags=["b"]),
-            Item("The merlin chases.", tags=["x"]),
-            Item("The merlin chases.\r\n", tags=["y"]),
-            Item("The merlin chases.", tags=["z"], file_refs=["a.py"]),
-            Item("The osprey dives.", tags=["c"]),
+            Item("The osprey dives.", Meta(tags=("b",))),
+            Item("The merlin chases.", Meta(tags=("x",))),
+            Item("The merlin chases.\r\n", Meta(tags=("y",))),
+            Item("The merlin chases.", Meta(tags=("z",), file_refs=("a.py",))),
+            Item("The osprey dives.", Meta(tags=("c",))),
         ],
     )
     actions = ["updated_existing", "created", *["updated_existing"] * 3]
     assert [one.action for one in found] == actions
     assert {written(found[0]).path, written(found[4]).path} == {old.path}
-    assert show(bank, old.path).tags == ("a", "b", "c")
+    assert show(bank, old.path).meta.tags == ("a", "b", "c")
     merlin = show(bank, written(found[1]).path)
-    assert (merlin.tags, merlin.file_refs) == (("x", "y", "z"), ("a.py",))
+    assert (merlin.meta.tags, merlin.meta.file_refs) == (("x", "y", "z"), ("a.py",))
     assert len(list(bank.layout.root.rglob("*.md"))) == 2
 
 
@@ -97,14 +104,14 @@ def test_an_item_that_can_not_be_written_is_named_and_the_others_are(bank: Bank)
         Item("One."),
         Item(f"The token is {TOKEN}"),
         Item("  \n"),
-        Item("Two.", tags=["#"]),
+        Item("Two.", Meta(tags=("#",))),
         Item("Three.", name="../out"),
         Item("Four.", name="mine"),
-        Item("Five.", source_type="hearsay"),
-        Item("Six.", id="six"),
-        Item("Seven.", id="six"),
+        Item("Five.", Meta(source_type="hearsay")),
+        Item("Six.", Meta(id="six")),
+        Item("Seven.", Meta(id="six")),
         Item("Half \ud800."),
-        Item("Nine.", type="\ud800"),
+        Item("Nine.", Meta(type="\ud800")),
         Item("Ten.", name="\ud800"),
         Item("Eight."),
     ]
@@ -123,7 +130,9 @@ def test_an_item_that_can_not_be_written_is_named_and_the_others_are(bank: Bank)
 def test_front_matter_that_is_brought_stays_as_it_is(bank: Bank) -> None:
     head = "---\n# mine\nDate:   2020-05-06   # then\ntags: [Old]\nstatus: accepted\n---\n"
     made = datetime(2024, 1, 1, tzinfo=UTC)
-    item = Item("\nText.\r\n", front_matter=head, tags=["new"], aliases=["A"], created_at=made)
+    item = Item(
+        "\nText.\r\n", Meta(tags=("new",), aliases=("A",), created_at=made), front_matter=head
+    )
     (found,) = map(written, remember_many(bank, [item]))
     content = show(bank, found.path).content
     assert "# mine\nDate:   2020-05-06   # then\n" in content
@@ -140,7 +149,8 @@ def test_front_matter_that_can_not_be_parsed_is_refused(bank: Bank) -> None:
 def test_what_an_agent_wrote_is_known(bank: Bank) -> None:
     remember(bank, "The hobby glides.", name="hobby")
     (found,) = remember_many(
-        bank, [Item("The hobby glides.", tags=["a"], source_type="agent", source_agent="scribe")]
+        bank,
+        [Item("The hobby glides.", Meta(tags=("a",), source_type="agent", source_agent="scribe"))],
     )
     assert found.action == "updated_existing"
     assert show(bank, "hobby").edited_by == ("scribe",)

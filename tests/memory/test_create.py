@@ -25,8 +25,8 @@ def test_front_matter_in_a_persons_content_wins_and_is_completed(bank: Bank) -> 
     content = "---\n# mine\ntype: plan\ntag: old\nid: abc\n---\nText without an end"
     made = create(bank, "plan", content, tags=["new"], type="journal")
     shown = show(bank, "plan")
-    assert (shown.type, shown.note_id, shown.source_type) == ("plan", "abc", "manual")
-    assert shown.tags == ("old", "new")
+    assert (shown.meta.type, shown.note_id, shown.meta.source_type) == ("plan", "abc", "manual")
+    assert shown.meta.tags == ("old", "new")
     assert "# mine\n" in shown.content
     assert shown.content.endswith("Text without an end\n")
     assert made.created_at == shown.created_at
@@ -59,4 +59,4 @@ def test_a_session_note_is_found_and_says_what_it_is(bank: Bank) -> None:
     assert made.path.startswith("sessions/")
     assert (made.type, made.source_type) == ("session", "session")
     (note,) = recall(bank, "half parser ported", limit=1, count_access=False).notes
-    assert (note.path, note.source_agent) == (made.path, "me")
+    assert (note.path, note.meta.source_agent) == (made.path, "me")

@@ -259,7 +259,7 @@ def test_an_archived_note_is_not_found_and_comes_back(bank: Bank, note: Note) ->
     read = note("kestrel\n")
     set_status(bank, "a", "archived")
     assert recall(bank, "kestrel").result_count == 0
-    assert recall(bank, "kestrel", include_archived=True).notes[0].status == "archived"
+    assert recall(bank, "kestrel", include_archived=True).notes[0].meta.status == "archived"
     assert recall(bank, "kestrel status:archived").result_count == 1
     set_status(bank, "a", "active")
     assert recall(bank, "kestrel").result_count == 1

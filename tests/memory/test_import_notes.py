@@ -65,7 +65,7 @@ def test_a_changed_source_updates_its_note_and_the_old_text_is_kept(
     done = import_notes(bank, "markdown", source, into=".")
     assert actions(done) == {"a.md": "unchanged", "c.md": "created", "sub/b.md": "updated"}
     new = show(bank, "sub/b")
-    assert (new.body, new.tags) == ("The merlin rests.\n", ("new",))
+    assert (new.body, new.meta.tags) == ("The merlin rests.\n", ("new",))
     assert (new.note_id, new.created_at) == (old.note_id, old.created_at)
     assert [one.path for one in trash(bank)] == ["sub/b.md"]
     assert import_notes(bank, "markdown", source, into=".").counts == {"unchanged": 3}
@@ -142,7 +142,7 @@ def test_a_source_can_not_say_that_its_notes_are_somebody_elses(bank: Bank, sour
     (source / "a.md").write_text(f"{head}The osprey dives.\n")
     import_notes(bank, "markdown", source, into=".")
     note = show(bank, "a")
-    assert note.source_type == "import"
+    assert note.meta.source_type == "import"
     assert note.content.count("imported_from") == note.content.count("imported_hash") == 1
     assert "imported_from: markdown:vault/a.md\n" in note.content
     assert import_notes(bank, "markdown", source, into=".").counts == {"unchanged": 2}

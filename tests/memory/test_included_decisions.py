@@ -49,7 +49,7 @@ def decided(project: Path, opening: Callable[..., Bank]) -> Bank:
 
 
 def found(bank: Bank, query: str) -> dict[str, str]:
-    return {one.path: one.status for one in recall(bank, query, mode="lexical").notes}
+    return {one.path: one.meta.status for one in recall(bank, query, mode="lexical").notes}
 
 
 def test_they_are_found_by_type_and_status(decided: Bank) -> None:
@@ -65,7 +65,10 @@ def test_a_hit_says_its_status_and_shows_what_was_decided(decided: Bank) -> None
     assert by_path["docs/adr/0001-redis.md"].superseded_by == "docs/adr/0002-kafka.md"
     for one in hits:
         if one.path.startswith("docs/adr/"):
-            assert one.status == {"1": "superseded", "2": "accepted", "3": "rejected"}[one.path[12]]
+            assert (
+                one.meta.status
+                == {"1": "superseded", "2": "accepted", "3": "rejected"}[one.path[12]]
+            )
             assert "Status" not in one.snippet
             assert "Date:" not in one.snippet
 

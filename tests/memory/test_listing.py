@@ -61,7 +61,12 @@ def test_a_note_is_shown_whole(bank: Bank) -> None:
     shown = show(bank, "one")
     assert shown.content == NOTES["a.md"]
     assert shown.body == "# A\n\ntext\n\n## B\n\nb\n"
-    assert (shown.path, shown.title, shown.type, shown.status) == ("a.md", "A", "fact", "active")
+    assert (shown.path, shown.title, shown.meta.type, shown.meta.status) == (
+        "a.md",
+        "A",
+        "fact",
+        "active",
+    )
     assert (shown.created_at, shown.backlinks_count) == ("2026-01-01T00:00:00Z", 3)
     assert shown.access_count == 0
     recall(bank, "text")

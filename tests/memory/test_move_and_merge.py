@@ -279,9 +279,9 @@ def test_several_notes_become_one(bank: Bank, put: Put, folder: Path) -> None:
     assert set(now) == {"c.md", "deep/new.md", "other.md"}
     assert now["c.md"] == "[[new]] [[new#Part|shown]] [x](deep/new.md) [[other]]"
     shown = show(bank, "deep/new")
-    assert (shown.etag, shown.note_id, shown.type) == (found.etag, found.note_id, "fact")
-    assert shown.tags == ("x", "y", "z", "w")
-    assert recall(bank, "links:src/b.py").notes[0].file_refs == ("src/a.py", "src/b.py")
+    assert (shown.etag, shown.note_id, shown.meta.type) == (found.etag, found.note_id, "fact")
+    assert shown.meta.tags == ("x", "y", "z", "w")
+    assert recall(bank, "links:src/b.py").notes[0].meta.file_refs == ("src/a.py", "src/b.py")
     assert {note.path for note in trash(bank)} == {"a.md", "b.md"}
     assert restore(bank, "a", "a again") == "a again.md"
 

@@ -30,9 +30,14 @@ def test_links_are_shown_with_the_words_around_them(bank: Bank) -> None:
     found = links_of(bank, "A")
     assert found.path == "a.md"
     first, second = found.outgoing
-    assert (first.row.line, first.target, first.row.kind, first.problem) == (3, "b.md", "wiki", None)
+    assert (first.row.line, first.target, first.row.kind, first.problem) == (
+        3,
+        "b.md",
+        "wiki",
+        None,
+    )
     assert first.context == "The words before [b] and after."
-    assert (second.line, second.target, second.type) == (5, "old.md", "supersedes")
+    assert (second.row.line, second.target, second.row.type) == (5, "old.md", "supersedes")
     assert found.incoming == ()
     assert [link.source for link in links_of(bank, "old").incoming] == ["a.md"]
 

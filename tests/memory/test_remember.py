@@ -49,8 +49,12 @@ def test_a_new_content_becomes_a_note(bank: Bank) -> None:
     assert found.note_id == expected_id
     shown = show(bank, found.path)
     assert shown.body.strip() == content
-    assert (shown.note_id, shown.etag, shown.tags) == (found.note_id, found.etag, ("search", "b"))
-    assert shown.status == "active"
+    assert (shown.note_id, shown.etag, shown.meta.tags) == (
+        found.note_id,
+        found.etag,
+        ("search", "b"),
+    )
+    assert shown.meta.status == "active"
 
 
 def test_a_decision_gets_the_next_number_where_decisions_have_numbers(bank: Bank) -> None:
@@ -102,7 +106,7 @@ def test_the_same_content_updates_its_note(bank: Bank) -> None:
     assert again.tags == ("birds", "field")
     assert again.created_at == first.created_at
     after = show(bank, first.path)
-    assert after.tags == ("birds", "field")
+    assert after.meta.tags == ("birds", "field")
     assert after.access_count == before.access_count + 1
     assert after.updated_at >= after.created_at
     assert "updated_at" not in after.content
@@ -147,7 +151,7 @@ def test_an_update_keeps_what_a_person_wrote(bank: Bank, folder: Path) -> None:
     now = (folder / "mine.md").read_bytes().decode()
     assert "# mine\nown:   'x'   # stays\n" in now
     assert now.endswith("---\nThe osprey dives.\r\n")
-    assert show(bank, "mine").tags == ("a", "b")
+    assert show(bank, "mine").meta.tags == ("a", "b")
 
 
 def test_an_archived_twin_is_left_alone(bank: Bank) -> None:
@@ -278,14 +282,14 @@ def test_references_are_written_and_found(bank: Bank, folder: Path) -> None:
         source_agent="tester",
     )
     note = recall(bank, "index").notes[0]
-    assert note.file_refs == ("src/index.py",)
-    assert note.symbol_refs == ("build_index",)
-    assert note.source_type == "agent"
+    assert note.meta.file_refs == ("src/index.py",)
+    assert note.meta.symbol_refs == ("build_index",)
+    assert note.meta.source_type == "agent"
     assert recall(bank, "links:src/index.py").result_count == 1
-    assert note.entity_refs == (
+    assert note.meta.entity_refs == (
         Entity("person", "Sarah Connor"), Entity("ticket", "7"), Entity("clause", "4"),
     )  # fmt: skip
-    assert note.entity_refs == show(bank, "a").entity_refs
+    assert note.meta.entity_refs == show(bank, "a").meta.entity_refs
     assert recall(bank, "Connor").result_count == 1
     text = (folder / "a.md").read_text()
     assert "source_agent: tester" in text
@@ -304,7 +308,7 @@ def test_an_entity_needs_a_kind_and_a_name() -> None:
 @pytest.mark.parametrize("source", ["manual", "agent", "session", "import"])
 def test_a_note_says_its_source(bank: Bank, source: str) -> None:
     assert remember(bank, "text", name="a", source_type=source).source_type == source
-    assert show(bank, "a").source_type == source
+    assert show(bank, "a").meta.source_type == source
 
 
 def test_a_twin_without_an_id_is_named_by_its_path(bank: Bank, folder: Path) -> None:
@@ -334,7 +338,7 @@ def test_threads_that_remember_the_same_make_one_note(bank: Bank) -> None:
         found = list(threads.map(lambda n: remember(bank, "One thing.", tags=[f"t{n}"]), range(6)))
     assert len(notes(bank)) == 1
     assert sorted(one.action for one in found) == ["created", *["updated_existing"] * 5]
-    assert set(show(bank, found[0].path).tags) == {f"t{number}" for number in range(6)}
+    assert set(show(bank, found[0].path).meta.tags) == {f"t{number}" for number in range(6)}
 
 
 REMEMBERING = """

@@ -206,7 +206,7 @@ def test_a_commit_becomes_a_decision_in_one_step(
     commit = why(bank, "pay.py:1").behind[0].id
     done = promote_commit(bank, commit[:8])
     note = show(bank, done.path)
-    assert (note.type, note.file_refs) == ("decision", ("pay.py",))
+    assert (note.meta.type, note.meta.file_refs) == ("decision", ("pay.py",))
     assert "answers slowly on Mondays" in note.body
     assert f"Commit {commit[:12]}" in note.body
     assert promote_commit(bank, commit).action == "updated_existing"

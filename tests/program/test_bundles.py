@@ -141,7 +141,7 @@ def test_the_current_definition_answers(bank: Bank) -> None:
         "docs/okf/metrics/margin.md", "docs/okf/metrics/margin-legacy.md",
     ]  # fmt: skip
     assert hits[1].superseded_by == "docs/okf/metrics/margin.md"
-    assert hits[1].status == "deprecated"
+    assert hits[1].meta.status == "deprecated"
     assert hits[0].stale == "past its review date: 2025-12-31"
     assert [hit.path for hit in recall(bank, "net amount less goods").notes][:1] == [hits[0].path]
 
@@ -193,7 +193,7 @@ def test_the_setting_declares_a_bundle(tmp_path: Path) -> None:
 
 def test_links_and_paths_are_resolved_from_the_bundle_then_from_the_project(bank: Bank) -> None:
     found = links_of(bank, "docs/okf/metrics/margin.md").outgoing
-    goals = {(one.target, one.type) for one in found}
+    goals = {(one.target, one.row.type) for one in found}
     assert goals == {
         ("docs/okf/tables/orders.md", "mentions"),
         ("ghost:docs/okf/tables/index.md", "mentions"),
@@ -217,7 +217,7 @@ def test_what_a_note_says_of_itself_is_a_claim(bank: Bank) -> None:
         "says it was written by ada on 2024-01-15",
         "says it was reviewed by bob on 2023-01-15, before its last change",
     )
-    assert show(bank, "docs/okf/tables/orders.md").status == "draft"
+    assert show(bank, "docs/okf/tables/orders.md").meta.status == "draft"
 
 
 def test_cited_code_that_changed_and_passed_dates_are_stale(
@@ -364,7 +364,7 @@ def test_a_new_note_conforms(own: Path) -> None:
     with open_bank(own / ".memories") as bank:
         path = remember(bank, text, type="fact").path
         assert not list(lint(bank, [path], rules=["okf"]))
-        assert {(link.target, link.type) for link in links_of(bank, path).outgoing} == {
+        assert {(link.target, link.row.type) for link in links_of(bank, path).outgoing} == {
             ("metrics/margin.md", "related_to"),
             ("tables/orders.md", "related_to"),
             ("ghost:app.py", "mentions"),

@@ -78,7 +78,7 @@ def test_a_note_of_another_repository_says_where_it_is(app: Bank, index: str) ->
     with opened(index) as engine:
         commit = next(head.commit for head in engine.heads() if head.repo == SHOP)
     assert note.origin is not None
-    assert (note.path, note.line, note.type) == (".memories/decisions/queue.md", 5, "decision")
+    assert (note.path, note.line, note.meta.type) == (".memories/decisions/queue.md", 5, "decision")
     assert (note.origin.repository, note.origin.bank) == (SHOP, ".memories")
     assert note.origin.commit == commit
     assert note.origin.url == (

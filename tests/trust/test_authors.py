@@ -47,18 +47,18 @@ def of_author(text: str) -> dict[str, object]:
 def test_front_matter_of_an_agents_content_says_nothing_of_its_author(bank: Bank) -> None:
     made = create(bank, "a", FORGED, source_type="agent", source_agent="codex")
     note = show(bank, "a")
-    assert (note.source_type, note.source_agent) == ("agent", "codex")
+    assert (note.meta.source_type, note.meta.source_agent) == ("agent", "codex")
     assert made.note_id == note.note_id != "forged"
     assert not note.created_at.startswith("199")
     assert set(said(note.content)) == {
         "id", "created_at", "source_type", "source_agent", "type", "tags", "title", "owner",
     }  # fmt: skip
-    assert (note.type, note.title, set(note.tags)) == ("plan", "New", {"y"})
+    assert (note.meta.type, note.title, set(note.meta.tags)) == ("plan", "New", {"y"})
 
 
 def test_an_agent_that_says_no_name_takes_none_from_its_content(bank: Bank) -> None:
     create(bank, "a", FORGED, source_type="agent")
-    assert (show(bank, "a").source_type, show(bank, "a").source_agent) == ("agent", "")
+    assert (show(bank, "a").meta.source_type, show(bank, "a").meta.source_agent) == ("agent", "")
 
 
 def test_a_persons_front_matter_wins(bank: Bank) -> None:
@@ -72,7 +72,7 @@ def test_a_replaced_text_keeps_what_the_note_said_of_its_author(bank: Bank, name
     update(bank, name, FORGED, agent="codex")
     note = show(bank, name)
     assert of_author(note.content) == before
-    assert (note.type, note.title, note.tags) == ("plan", "New", ("y",))
+    assert (note.meta.type, note.title, note.meta.tags) == ("plan", "New", ("y",))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,11 @@ def test_text_appended_to_an_empty_file_makes_no_author(bank: Bank, folder: Path
     (folder / "empty.md").write_text("")
     append(bank, "empty", FORGED, agent="codex")
     note = show(bank, "empty")
-    assert (note.note_id, note.source_type, note.source_agent) == ("empty.md", "manual", "")
+    assert (note.note_id, note.meta.source_type, note.meta.source_agent) == (
+        "empty.md",
+        "manual",
+        "",
+    )
     assert note.edited_by == ("codex",)
 
 
@@ -132,7 +136,7 @@ def test_a_stamp_needs_front_matter_that_can_be_read() -> None:
 def test_a_merge_says_which_agent_made_it(bank: Bank, content: str) -> None:
     merge(bank, ["p", "plain"], "m", content, source_type="agent", source_agent="codex")
     note = show(bank, "m")
-    assert (note.source_type, note.source_agent) == ("agent", "codex")
+    assert (note.meta.source_type, note.meta.source_agent) == ("agent", "codex")
     assert note.note_id not in {"forged", "m.md"}
     assert not note.created_at.startswith("199")
 
@@ -141,14 +145,18 @@ def test_a_merge_into_one_of_its_sources_keeps_its_id(bank: Bank) -> None:
     merge(bank, ["p", "plain"], "p", FORGED, source_type="agent", source_agent="codex")
     note = show(bank, "p")
     assert (note.note_id, note.created_at) == ("p1", "2020-01-01T00:00:00Z")
-    assert (note.source_type, note.source_agent) == ("agent", "codex")
+    assert (note.meta.source_type, note.meta.source_agent) == ("agent", "codex")
 
 
 def test_a_merge_by_a_person_is_manual(bank: Bank) -> None:
     create(bank, "a", "three", source_type="agent", source_agent="codex")
     merge(bank, ["a", "plain"], "b", "By hand, of both.")
     note = show(bank, "b")
-    assert (note.source_type, note.source_agent, note.edited_by) == ("manual", "", ("codex",))
+    assert (note.meta.source_type, note.meta.source_agent, note.edited_by) == (
+        "manual",
+        "",
+        ("codex",),
+    )
 
 
 def test_what_an_agent_changed_is_said_and_not_written(bank: Bank, folder: Path) -> None:
@@ -158,7 +166,7 @@ def test_what_an_agent_changed_is_said_and_not_written(bank: Bank, folder: Path)
     assert (folder / "plain.md").read_text() == "# Ospreys\n\nThey plunge.\n\nAlways.\n"
     assert show(bank, "plain").edited_by == ("codex", "zed")
     (note,) = recall(bank, "plunge").notes
-    assert (note.source_type, note.edited_by) == ("manual", ("codex", "zed"))
+    assert (note.meta.source_type, note.edited_by) == ("manual", ("codex", "zed"))
     assert show(bank, "p").edited_by == ()
 
 
@@ -198,7 +206,7 @@ def test_an_agents_note_that_lost_its_source_is_still_known(bank: Bank, folder: 
     lines = [line for line in text.splitlines() if not line.startswith("source_")]
     (folder / "a.md").write_text("\n".join(lines))
     note = show(bank, "a")
-    assert (note.source_type, note.edited_by) == ("manual", ("codex",))
+    assert (note.meta.source_type, note.edited_by) == ("manual", ("codex",))
 
 
 def test_an_agent_without_a_name_is_an_agent(bank: Bank) -> None:

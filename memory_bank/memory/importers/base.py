@@ -88,11 +88,13 @@ def parse_item(file: MarkdownFile, *, kind: str) -> Item:
     stem = file.name.rpartition("/")[2]
     return Item(
         file.body,
-        type=kind,
-        name=name,
-        created_at=file.created,
-        aliases=() if name == to_nfc(file.name) else (stem,),
-        front_matter=file.front_matter,
+        Meta(
+            type=kind,
+            created_at=file.created,
+            aliases=() if name == to_nfc(file.name) else (stem,),
+        ),
+        name,
+        file.front_matter,
     )
 
 

@@ -39,10 +39,10 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
             continue
         item = parse_item(file, kind="note")
         permalink = str(file.meta.extra.get("permalink", ""))
-        aliases = [*item.aliases, permalink] if permalink else item.aliases
-        yield ImportedNote(
-            file.path, item._replace(content=_link_relations(file.body), aliases=aliases)
-        )
+        aliases = (*item.meta.aliases, permalink) if permalink else item.meta.aliases
+        meta = item.meta._replace(aliases=aliases)
+        item = item._replace(content=_link_relations(file.body), meta=meta)
+        yield ImportedNote(file.path, item)
 
 
 def _link_relations(body: str) -> str:

@@ -21,6 +21,7 @@ from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.memory.importers.base import ImportedNote
 from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes.identity import make_slug
+from memory_bank.notes.note import Meta
 
 SUMMARY = "the database of claude-mem (claude-mem.db)"
 
@@ -131,13 +132,17 @@ def _make_item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item
     extra = {"project": project, "memory_session_id": _read_text(row, "memory_session_id")}
     return Item(
         f"# {title}\n\n{body}\n" if title else f"{body}\n",
-        type=kind,
-        title=title,
-        tags=tuple(_read_list(row, "concepts")),
-        name=name,
-        created_at=datetime.fromtimestamp(when / 1000, UTC)
-        if isinstance(when, int) and 0 < when < 1 << 42
-        else to_datetime(_read_text(row, "created_at")),
-        file_refs=[file for file in dict.fromkeys(files) if not why_outside(file)][:_MOST_FILES],
-        extra={key: value for key, value in extra.items() if value},
+        Meta(
+            type=kind,
+            title=title,
+            tags=tuple(_read_list(row, "concepts")),
+            created_at=datetime.fromtimestamp(when / 1000, UTC)
+            if isinstance(when, int) and 0 < when < 1 << 42
+            else to_datetime(_read_text(row, "created_at")),
+            file_refs=tuple(file for file in dict.fromkeys(files) if not why_outside(file))[
+                :_MOST_FILES
+            ],
+            extra={key: value for key, value in extra.items() if value},
+        ),
+        name,
     )

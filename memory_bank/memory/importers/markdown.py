@@ -33,6 +33,6 @@ def _entry(file: MarkdownFile) -> ImportedNote:
         return ImportedNote(file.path, parse_item(file, kind="note"))
     dated = file.meta.created_at or meta.created_at or file.created
     extra = {} if meta.status == "active" else {"status": meta.status}
-    return ImportedNote(
-        file.path, parse_item(file, kind="decision")._replace(created_at=dated, extra=extra)
-    )
+    item = parse_item(file, kind="decision")
+    item = item._replace(meta=item.meta._replace(created_at=dated, extra=extra))
+    return ImportedNote(file.path, item)

@@ -15,6 +15,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.memory.importers.base import ImportedNote
 from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes.identity import make_slug
+from memory_bank.notes.note import Meta
 from memory_bank.notes.relations import normalise_type
 from memory_bank.notes.schema import folder_for_type
 
@@ -120,7 +121,7 @@ def _item(name: str, entity: _Entity, names: dict[str, str]) -> Item:
     if links:
         parts.append("\n".join(links))
     text = "\n\n".join(parts) + "\n"
-    return Item(text, type=entity.kind, title=title, name=names[name])
+    return Item(text, Meta(type=entity.kind, title=title), names[name])
 
 
 def _indent_item(text: str) -> str:

@@ -54,7 +54,7 @@ def shorten_sessions(answer: Answer) -> Answer:
     """Cut sessions to what answers best: the first weak one to a few sentences, others to none."""
     notes, weak_left = list[ShownNote](), _WEAK_SESSIONS
     for note in answer.notes:
-        if note.type != SESSION or not note.content:
+        if note.meta.type != SESSION or not note.content:
             notes.append(note)
         elif note.weak and not weak_left:
             notes.append(note._replace(content="", snippet="", also=()))
@@ -99,8 +99,8 @@ def format_age(moment: str) -> str:
 
 def name_authors(note: ShownNote) -> str:
     """Return the recorded author of a note, and the agents known to have changed it."""
-    kind = "person" if note.source_type == "manual" else note.source_type
-    author = f"{kind} {note.source_agent}".strip()
+    kind = "person" if note.meta.source_type == "manual" else note.meta.source_type
+    author = f"{kind} {note.meta.source_agent}".strip()
     return f"{author}, edited by {', '.join(note.edited_by)}" if note.edited_by else author
 
 

@@ -208,7 +208,7 @@ def ask_hits(
         tuple(hit for hit in hits if hit.weak),
         answer.answer.fallback_reason or "",
         tuple(dict.fromkeys(filter(None, remarks))),
-        _most_frequent(Counter(tag for hit in hits if hit.note for tag in hit.note.tags)),
+        _most_frequent(Counter(tag for hit in hits if hit.note for tag in hit.note.meta.tags)),
         len(hits) >= limit,
         scope,
         scopes,

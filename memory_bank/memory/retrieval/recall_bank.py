@@ -22,7 +22,6 @@ from memory_bank.base.documents import Section, Span
 from memory_bank.memory import amendments
 from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
 from memory_bank.notes import okf
-from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.engine import Hit, SearchResult
@@ -388,14 +387,7 @@ def _read_hit(
         heading=join_headings(section, questions),
         content=_GAPS.sub("\n\n", hit_text.body if whole else content),
         snippet=hit_text.snippet.text,
-        tags=note.tags,
-        type=note.type,
-        status=note.status,
-        file_refs=tuple(note.data.get("file_refs", ())),
-        symbol_refs=tuple(note.data.get("symbol_refs", ())),
-        entity_refs=tuple(Entity(**entity) for entity in note.data.get("entity_refs", ())),
-        source_type=note.source_type or BY_HAND,
-        source_agent=str(note.data.get("source_agent", "")),
+        meta=note.meta._replace(source_type=note.source_type or BY_HAND),
         edited_by=edited_by,
         created_at=note.created_at,
         access_count=hit.access.times,

@@ -138,22 +138,22 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
         "id": own_id(note.note_id, note.path),
         "observation": note.observation_id or "",
         "score": note.relevance_score,
-        "type": note.type,
-        "tags": " ".join(note.tags),
-        "files": " ".join(note.file_refs),
-        "symbols": " ".join(note.symbol_refs),
-        "entities": " ".join(f"{entity.kind}:{entity.id}" for entity in note.entity_refs),
+        "type": note.meta.type,
+        "tags": " ".join(note.meta.tags),
+        "files": " ".join(note.meta.file_refs),
+        "symbols": " ".join(note.meta.symbol_refs),
+        "entities": " ".join(f"{entity.kind}:{entity.id}" for entity in note.meta.entity_refs),
         "by": name_authors(note),
         "trust": note.trust,
         "created_at": note.created_at[:_DAY],
         "age": format_age(note.created_at),
-        "status": note.status if note.status != "active" else "",
+        "status": note.meta.status if note.meta.status != "active" else "",
         "superseded_by": note.superseded_by or "",
         "newer": note.newer or "",
         "stale": note.stale,
     }
     text = _titled_text(note)
-    if note.type == SESSION and not note.content:  # only named, as weak sessions are
+    if note.meta.type == SESSION and not note.content:  # only named, as weak sessions are
         about = {key: about[key] for key in ("id", "score", "type", "created_at")}
         text = [note.title]
     links = [f"link: {link.source}:{link.row.line} {link.row.type} {link.context}"
@@ -188,11 +188,11 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
 
 def _list_facts(note: ShownNote) -> list[str]:
     return [
-        note.type,
-        *(f"#{tag}" for tag in note.tags),
+        note.meta.type,
+        *(f"#{tag}" for tag in note.meta.tags),
         "" if note.trust == "unknown" else note.trust,
         f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
-        "" if note.status == "active" else note.status,
+        "" if note.meta.status == "active" else note.meta.status,
     ]
 
 
@@ -298,7 +298,7 @@ def _write_markdown(call: Call, answer: Answer) -> str:
         title = _escape_markup(_join_heading(note.title, note.heading) or note.path)
         link = quote_path(note.origin.url) if note.origin else ""
         link = link or quote(format_place(call, _place(note, None)), safe="/")
-        about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:_DAY]]
+        about = [note.meta.type, *(f"#{tag}" for tag in note.meta.tags), note.created_at[:_DAY]]
         lines.append(
             f"{rank}. [{title}]({link}) ({_escape_markup(', '.join(filter(None, about)))})"
         )

@@ -12,6 +12,7 @@ from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.frontends.lsp.buffers import Clock
 from memory_bank.frontends.lsp.source_code import SymbolContext, describe_symbol, format_age
+from memory_bank.notes.note import Meta
 from tests.frontends.lsp.client import Editor, position, uri
 from tests.git.history_builder import commit_all, run
 from tests.support.files import write_files
@@ -24,7 +25,7 @@ NOTE = ShownNote(
     note_id="x",
     path="facts/x.md",
     title="X",
-    type="fact",
+    meta=Meta(type="fact"),
     created_at="2027-01-13T08:00:00Z",
     sentence='Charged "once" *only*',
 )

@@ -50,8 +50,8 @@ def test_observations_stay_and_relations_become_typed_links(bank: Bank, tmp_path
     assert done.counts == {"created": 2}
     assert [unread.place for unread in done.unread] == ["notes.db"]
     note = show(bank, "drinks/coffee-brewing-methods")
-    assert (note.title, note.type) == ("Coffee Brewing Methods", "guide")
-    assert note.tags == ("coffee", "brewing")
+    assert (note.title, note.meta.type) == ("Coffee Brewing Methods", "guide")
+    assert note.meta.tags == ("coffee", "brewing")
     assert "- [method] Pour over is clearer #brewing (personal experience)\n" in note.body
     assert "- pairs_well_with:: [[drinks/beans]] (breakfast)\n- see what [[Coffee" in note.body
     assert "```\n- requires [[Nothing]]\n```\n" in note.body

@@ -24,12 +24,12 @@ def test_an_observation_keeps_its_type_date_tags_and_files(database: Path) -> No
     note, empty = claude_mem.read(database)
     assert isinstance(note, ImportedNote)
     assert note.item.content == "# Osprey\n\nOf prey\n\n- Osprey dives.\n"
-    assert (note.item.type, note.item.tags) == ("decision", ("birds",))
+    assert (note.item.meta.type, note.item.meta.tags) == ("decision", ("birds",))
     assert note.item.name == "shop/observations/1-osprey"
-    assert list(note.item.file_refs) == ["src/a.py"]
-    assert note.item.created_at is not None
-    assert note.item.created_at.isoformat() == "2025-03-01T10:00:00+00:00"
-    assert note.item.extra == {"project": "shop", "memory_session_id": "s1"}
+    assert list(note.item.meta.file_refs) == ["src/a.py"]
+    assert note.item.meta.created_at is not None
+    assert note.item.meta.created_at.isoformat() == "2025-03-01T10:00:00+00:00"
+    assert note.item.meta.extra == {"project": "shop", "memory_session_id": "s1"}
     assert empty == NotImported("observations 2", "it has no text")
     assert database.read_bytes() == before
     assert [one.name for one in database.parent.iterdir()] == ["claude-mem.db"]

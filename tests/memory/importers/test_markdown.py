@@ -47,7 +47,7 @@ def test_a_vault_keeps_front_matter_aliases_links_and_folders(bank: Bank, source
     home = show(bank, "Home page")
     assert home.path == "vault/Home.md"
     assert "aliases:\n  - Home page   # mine\ntags: [Start]\ncssclasses: [wide]\n" in home.content
-    assert (home.tags, home.source_type) == (("start", "todo"), "import")
+    assert (home.meta.tags, home.meta.source_type) == (("start", "todo"), "import")
     paths = {link.target for link in links_of(bank, "vault/Home").outgoing}
     assert {"vault/daily/2024-01-01.md", "vault/work/Plan.md"} <= paths
     plan = show(bank, "Plan")
@@ -99,7 +99,11 @@ def test_decision_records_are_decisions_with_status_date_and_successor(
     )
     import_notes(bank, "markdown", source, into="decisions")
     old, new = show(bank, "0001-redis"), show(bank, "0002-postgres")
-    assert (old.type, new.type, show(bank, "README").type) == ("decision", "decision", "note")
+    assert (old.meta.type, new.meta.type, show(bank, "README").meta.type) == (
+        "decision",
+        "decision",
+        "note",
+    )
     assert (old.created_at[:10], new.created_at[:10]) == ("2016-02-12", "2020-03-04")
     assert "\nstatus: superseded\n" in old.content
     assert "---\nstatus: accepted\ndate: 2020-03-04\n" in new.content

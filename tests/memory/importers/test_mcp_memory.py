@@ -43,7 +43,11 @@ def test_an_entity_is_a_note_and_its_relations_are_links(bank: Bank, tmp_path: P
         "graph/organization/quintoandar.md",
     ]
     david = show(bank, "David Barnett")
-    assert (david.type, david.title, david.source_type) == ("person", "David Barnett", "import")
+    assert (david.meta.type, david.title, david.meta.source_type) == (
+        "person",
+        "David Barnett",
+        "import",
+    )
     assert david.body == (
         "# David Barnett\n\n- Speaks fluent Spanish\n- Two\n  lines\n\n"
         "- works_at:: [[graph/organization/quintoandar|QuintoAndar]]\n"

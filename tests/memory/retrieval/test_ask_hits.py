@@ -47,7 +47,11 @@ def test_hits_of_all_kinds_have_places_and_reasons(bank: Bank, code: Codebase) -
     hit = hits["notes", "decisions/tantivy.md"]
     note = hit.note
     assert note
-    assert (note.type, note.tags, note.trust) == ("decision", ("architecture", "search"), "human")
+    assert (note.meta.type, note.meta.tags, note.trust) == (
+        "decision",
+        ("architecture", "search"),
+        "human",
+    )
     assert note.created_at == "2026-01-10T10:00:00Z"
     assert hit.why.parts[0][0] == "words"
     assert sum(share for _, share in hit.why.parts) == pytest.approx(1, abs=0.03)

@@ -47,15 +47,15 @@ def test_an_answer_says_all_that_it_should(bank: Bank, folder: Path) -> None:
     assert (found.mode_used, found.fallback_reason) == ("lexical", "embeddings_disabled")
     assert found.problem is None
     note = found.notes[0]
-    assert (note.note_id, note.path, note.type) == ("t1", "decisions/tantivy.md", "decision")
+    assert (note.note_id, note.path, note.meta.type) == ("t1", "decisions/tantivy.md", "decision")
     assert (note.title, note.heading) == ("Tantivy over Whoosh", "Tantivy over Whoosh")
     assert note.content == "# Tantivy over Whoosh\n\nIt is maintained."
     lines = (folder / note.path).read_text().splitlines()
     assert lines[note.line - 1] == "# Tantivy over Whoosh"
     assert "maintained" in note.snippet
-    assert note.tags == ("search", "words")
-    assert (note.file_refs, note.symbol_refs) == (("src/index.py",), ())
-    assert (note.source_type, note.created_at) == ("agent", "2026-01-10T00:00:00Z")
+    assert note.meta.tags == ("search", "words")
+    assert (note.meta.file_refs, note.meta.symbol_refs) == (("src/index.py",), ())
+    assert (note.meta.source_type, note.created_at) == ("agent", "2026-01-10T00:00:00Z")
     assert note.access_count == 0
     assert 0 < note.relevance_score <= 1
     assert note.reasons
