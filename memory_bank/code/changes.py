@@ -17,8 +17,9 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.filenames import is_utf8
 from memory_bank.code.code_at import FOLDER, CodeAt, CodePlace
 from memory_bank.code.code_words import CodeWords
+from memory_bank.code.languages.base import detect_language
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsed_file import Symbol
+from memory_bank.code.parse.parsing import Symbol
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, Commit, CommitsAt
 from memory_bank.git.history import merge_changes
@@ -301,12 +302,12 @@ class SymbolChanges:
 
     def _list_candidates(self, base: str, place: CodePlace, renamed: str) -> tuple[str, ...]:
         """Return the files in which a symbol may be now, that of its former place first."""
-        language = parsing.detect_language(place.path)
+        language = detect_language(place.path)
         own_paths = [place.path, *([renamed] if renamed else [])]
         paths = [
             path
             for path in self._list_present(base)
-            if path not in own_paths and parsing.detect_language(path) == language
+            if path not in own_paths and detect_language(path) == language
         ]
         if len(paths) > _MOST_SEARCHED:  # those that have its name
             word = place.name.rpartition(".")[2]
@@ -382,7 +383,7 @@ class SymbolChanges:
         key = place, blob, alone
         if key not in self._nameless:
             data, symbols = self.code.data(blob), self.code.symbols_in(place, blob)
-            language = parsing.detect_language(place.path)
+            language = detect_language(place.path)
             self._nameless[key] = ""
             if data is not None and symbols and language:
                 masked = _fingerprint_masked(data, symbols[0], language, alone=alone)

@@ -12,10 +12,11 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code import lookup
-from memory_bank.code.index.database import Key, ParseCache, SymbolRow
+from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.index.work_tree import MAX_FILE_BYTES, WorkTree, why_unreadable
+from memory_bank.code.languages.base import detect_language
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
+from memory_bank.code.parse.parsing import Key, ParseCache, ParsedFile, Symbol
 from memory_bank.git import objects, repository
 from memory_bank.git.process import read_output
 
@@ -102,7 +103,7 @@ class CodeAt:
         """Read and parse files, given as path and id of blob, all at once."""
         keys: dict[Key, None] = {}
         for path, blob in files:
-            language = parsing.detect_language(path)
+            language = detect_language(path)
             if language and blob and blob != FOLDER:
                 key = bytes.fromhex(blob), language
                 if key not in self._parsed:
@@ -139,7 +140,7 @@ class CodeAt:
 
     def parsed(self, path: str, blob: str) -> ParsedFile | None:
         """Return what was parsed of a file; None if it is no code, or there is none."""
-        language = parsing.detect_language(path)
+        language = detect_language(path)
         if not language or not blob or blob == FOLDER:
             return None
         self.load([(path, blob)])
@@ -240,7 +241,7 @@ class CodeAt:
             return []
         if commit == NOW:
             candidates = sorted(among or self.paths(NOW))
-            files = [path for path in candidates if parsing.detect_language(path)]
+            files = [path for path in candidates if detect_language(path)]
             needle = word.encode("utf-8", "replace")
             ids = self.ids((NOW, path) for path in files)
             matching = [p for p in files if needle in (self._data.get(ids[NOW, p]) or b"")]
@@ -253,7 +254,7 @@ class CodeAt:
             )  # fmt: skip
             names = (output or b"").decode("utf-8", "surrogateescape").split("\0")
             paths = (name.removeprefix(f"{commit}:") for name in names if name)
-            matching = [path for path in paths if parsing.detect_language(path)]
+            matching = [path for path in paths if detect_language(path)]
         matching = matching[:_MOST_FILES]
         ids = self.ids((commit, path) for path in matching)
         self.load((path, ids[commit, path]) for path in matching)

@@ -14,8 +14,8 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code.code_at import CodePlace
+from memory_bank.code.languages.base import detect_language
 from memory_bank.code.lookup import SCHEME, dotted_name, linked_symbol
-from memory_bank.code.parse import parsing
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.trust.records import verified_commit
@@ -99,7 +99,7 @@ def find_cited_place(bank: Bank, tree: Path, link: Link) -> CodePlace | None:
     path_ = _path_below(tree, folder, path)
     if not path_ or (path_.endswith(NOTE_SUFFIXES) and _is_in_bank(bank, tree, path_)):
         return None
-    is_symbol = parsing.detect_language(path_) and not _LINE_HEADING.fullmatch(fragment)
+    is_symbol = detect_language(path_) and not _LINE_HEADING.fullmatch(fragment)
     return CodePlace(path_, dotted_name(fragment) if is_symbol else "")
 
 

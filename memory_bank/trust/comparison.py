@@ -16,8 +16,8 @@ from memory_bank.code.changes import Comparison, State, SymbolChanges
 from memory_bank.code.code_at import FOLDER, CodeAt, CodePlace
 from memory_bank.code.code_words import CodeWords, NamedCode
 from memory_bank.code.index.work_tree import find_work_tree
-from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsed_file import ParsedFile
+from memory_bank.code.languages.base import detect_language
+from memory_bank.code.parse.parsing import ParsedFile
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import SECONDS, merge_changes
@@ -307,7 +307,7 @@ class CodeComparison:
 
     def _list_last_names(self, base: str, paths: Iterable[str]) -> set[str]:
         """Return the last names of all symbols of some files, at both ends of a range."""
-        files = [path for path in paths if parsing.detect_language(path)]
+        files = [path for path in paths if detect_language(path)]
         versions = [(commit, path) for commit in (base, self._changes.end) for path in files]
         ids = self.code.ids(versions)
         blobs = [(path, ids[commit, path]) for commit, path in versions]

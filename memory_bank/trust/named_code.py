@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from memory_bank.base import lazy_pattern
 from memory_bank.code.code_words import NamedCode, split_name, strip_unit, tokens_of_call
-from memory_bank.code.parse import parsing
+from memory_bank.code.languages.base import detect_language
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.inline import scan
 
@@ -116,7 +116,7 @@ def _names_in_code(code: str) -> Iterator[str]:
     words = code.split()
     is_command = len(words) > 1 and not _CODE.search(code)
     for word in words:
-        is_file = _SUFFIX.search(word) or parsing.detect_language(word)
+        is_file = _SUFFIX.search(word) or detect_language(word)
         if (_PATH.fullmatch(word) and is_file) or (is_command and _PLAIN.fullmatch(word)):
             continue
         yield from _NAME.findall(word)

@@ -20,6 +20,7 @@ from memory_bank.bank.note_files import open_history
 from memory_bank.code.commits import CountedCommits, filter_counted
 from memory_bank.code.coupled import LOW, RISKS, CoupledFile, Coupling, Similarity, file_words
 from memory_bank.code.imports import Imports
+from memory_bank.code.languages.base import detect_language
 from memory_bank.code.parse import parsing
 from memory_bank.git import repository as git_repository
 from memory_bank.git.commits import PathPair
@@ -201,7 +202,7 @@ def _imports(files: frozenset[str], texts: Mapping[str, str]) -> dict[str, froze
     """Map each file in a known language to the files that it imports."""
     imports, found = Imports(files, lambda path: texts.get(path, "")), {}
     for path, text in texts.items():
-        language = parsing.detect_language(path, text.partition("\n")[0])
+        language = detect_language(path, text.partition("\n")[0])
         if language is not None:
             parsed = parsing.parse(text.encode("utf-8", "replace"), language).imports
             found[path] = frozenset(

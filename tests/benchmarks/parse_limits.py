@@ -12,14 +12,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memory_bank.code.index.work_tree import MAX_FILE_BYTES, WorkTree
-from memory_bank.code.parse import parse_process, parsing
+from memory_bank.code.languages.base import detect_language
+from memory_bank.code.parse import parse_process
 
 
 def files(root: Path) -> Iterator[tuple[str, bytes, str]]:
     """Yield the path, content and language of each source file that is read."""
     tree = WorkTree(root, max_bytes=MAX_FILE_BYTES)
     for path in tree.scan().files:
-        language = parsing.detect_language(path)
+        language = detect_language(path)
         read = tree.read(path) if language else None
         if language and read and not read.reason:
             yield path, read.data, language

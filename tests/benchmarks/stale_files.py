@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank.bank import open_bank
+from memory_bank.code.languages.base import detect_language, find_rules, may_hold_tests
 from memory_bank.code.parse import parsing
 from memory_bank.git import objects
 from memory_bank.trust.named_code import list_named_code
@@ -45,10 +46,10 @@ def written(file: Path) -> list[Note]:
 def from_docs(source: Path, commit: str, *, by_symbol: bool = False) -> Iterator[Note]:
     """Yield a note for each file of code, or each symbol: its longest doc text that names something."""
     for path, blob in sorted(objects.list_files_at(source, commit).items()):
-        language = parsing.detect_language(path)
-        if not language or parsing.find_rules(language).test_files is None:
+        language = detect_language(path)
+        if not language or find_rules(language).test_files is None:
             continue
-        if parsing.may_hold_tests(path, language) and "test" in path:
+        if may_hold_tests(path, language) and "test" in path:
             continue
         data = dict(objects.read_blobs(source, [blob.id], MOST_BYTES)).get(blob.id)
         parsed = parsing.parse(data, language) if data else None

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsing import ParseCache
 from tests.git.history_builder import commit_all
 from tests.support.files import write_files
 from tests.support.shop import FILES

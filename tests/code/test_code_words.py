@@ -3,6 +3,7 @@
 import pytest
 
 from memory_bank.code.code_words import CodeWords, NamedCode
+from memory_bank.code.languages.base import detect_language
 from memory_bank.code.parse import parsing
 
 CODE = '''"""Talk of RETRIES and old_name."""
@@ -41,7 +42,7 @@ NAMES = frozenset(
 
 
 def words(text: str, path: str = "a.py") -> CodeWords:
-    data, language = text.encode(), parsing.detect_language(path)
+    data, language = text.encode(), detect_language(path)
     return CodeWords(data, parsing.parse(data, language) if language else None)
 
 

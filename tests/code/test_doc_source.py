@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.documents import Document, Span, Unchanged, Unreadable
-from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsing import ParseCache
 from memory_bank.code.sources import FileSource
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from memory_bank.code import coupled
 from memory_bank.code.coupled import Similarity, WordTable
-from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsing import ParseCache
 from tests.git.history_builder import run
 from tests.support.files import write_files
 

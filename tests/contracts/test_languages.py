@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_bank.code.languages.base import detect_language, find_rules, list_languages
 from memory_bank.code.parse import parsing
 
 FUNCTIONS = {
@@ -24,7 +25,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("language", parsing.list_languages())
+@pytest.mark.parametrize("language", list_languages())
 def test_fingerprints_of_each_language(language: str) -> None:
     def last(text: str) -> tuple[str, int]:
         start = "<?php\n" if language == "php" else ""
@@ -42,17 +43,17 @@ def test_fingerprints_of_each_language(language: str) -> None:
         assert last(text.replace(old, new))[0] != last(text)[0]
 
 
-@pytest.mark.parametrize("language", parsing.list_languages())
+@pytest.mark.parametrize("language", list_languages())
 def test_its_files_are_recognised(language: str) -> None:
-    rules = parsing.find_rules(language)
+    rules = find_rules(language)
     assert rules.name == language
     for name in (*(f"a{suffix}" for suffix in rules.suffixes), *rules.names):
-        assert parsing.detect_language(name) == language
+        assert detect_language(name) == language
     for program in rules.programs:
-        assert parsing.detect_language("run", f"#!/usr/bin/env {program}") == language
+        assert detect_language("run", f"#!/usr/bin/env {program}") == language
 
 
-@pytest.mark.parametrize("language", parsing.list_languages())
+@pytest.mark.parametrize("language", list_languages())
 @given(data=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
 def test_any_bytes_are_parsed(language: str, data: bytes) -> None:
     found = parsing.parse(data, language)

@@ -26,7 +26,7 @@ from memory_bank.code.commits import CodeHistory, CommitSubjects, CountedCommits
 from memory_bank.code.coupled import CoupledFiles, CouplingState, WordTable
 from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
-from memory_bank.code.index.database import IntentRow, ParseCache, SymbolRow
+from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import (
     LANE,
@@ -36,6 +36,7 @@ from memory_bank.code.index.work_tree import (
     find_work_tree,
 )
 from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsing import ParseCache
 from memory_bank.git.commits import CommitsAt
 from memory_bank.git.repository import find_worktree, repository_cache, worktree_cache
 from memory_bank.search.document_changes import Progress, SyncReport

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -15,17 +14,14 @@ from typing import Any
 from blake3 import blake3
 
 from memory_bank.base import NamedTuple, lazy_pattern, shorten, sqlite
-from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.base.errors import IndexDamaged
 from memory_bank.base.filenames import as_utf8
-from memory_bank.base.paths import private_folder
-from memory_bank.code.parse.parsed_file import (
+from memory_bank.code.parse.parsing import (
     SYMBOL,
     TEST,
     Intent,
     ParsedFile,
     Symbol,
-    dump_file,
-    load_file,
 )
 
 _CODE_TABLES = """
@@ -391,88 +387,3 @@ def _parse_symbol(row: Sequence[Any]) -> SymbolRow:
 def _parse_test(row: Sequence[Any]) -> IntentRow:
     sym, path, language, *fields, calls = row
     return IntentRow(sym, path, language, Intent(*fields)._replace(calls=parse_names(calls)))
-
-
-_PARSE_TABLES = """
-CREATE TABLE parses (
-    blob BLOB NOT NULL, language TEXT NOT NULL, parsed BLOB NOT NULL,
-    PRIMARY KEY (blob, language)
-);
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
-"""
-
-_PARSE_VERSION = 1
-
-_PARSER = "parser"
-
-_MOST_ROWS = 200_000
-"""Number of parsed files above which the oldest quarter is dropped."""
-
-Key = tuple[bytes, str]
-"""The id of a blob, and the language as which it is parsed."""
-
-
-class ParseCache(sqlite.Opened):
-    """A database of parsed files; without it, all are parsed again."""
-
-    def __init__(self, file: Path, version: str) -> None:
-        super().__init__(file, _PARSE_TABLES, _PARSE_VERSION)
-        self._parser = version
-
-    def get(self, keys: Sequence[Key]) -> dict[Key, ParsedFile]:
-        """Return the parsed files among some that are known."""
-        parsed_files: dict[Key, ParsedFile] = {}
-        missing = set(keys)
-        sql = "SELECT blob, language, parsed FROM parses WHERE blob IN ({})"
-        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.convert_errors(self.file):
-            blobs: Sequence[Any] = sorted({blob for blob, _ in missing})
-            for blob, language, data in sqlite.execute_chunked(self.opened(), sql, blobs):
-                if (blob, language) in missing and (parsed := _unpack_file(data)):
-                    parsed_files[blob, language] = parsed
-        return parsed_files
-
-    def put(self, parsed_files: Iterable[tuple[Key, ParsedFile]]) -> None:
-        """Keep parsed files; if they can't be kept, they are parsed again next time."""
-        rows = [(*key, zlib.compress(dump_file(parsed).encode())) for key, parsed in parsed_files]
-        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.convert_errors(self.file):
-            base = self.opened()
-            with sqlite.transaction(base):
-                base.executemany("INSERT OR REPLACE INTO parses VALUES (?, ?, ?)", rows)
-                _drop_oldest(base)
-
-    def _connect(self) -> Connection:
-        """Open the database; make it again if it is damaged, empty it after a new version."""
-        private_folder(self.file.parent)
-        try:
-            base = super()._connect()
-            with sqlite.convert_errors(self.file):
-                self._empty_if_old(base)
-        except IndexDamaged:
-            sqlite.remove(self.file)
-            base = super()._connect()
-            self._empty_if_old(base)
-        return base
-
-    def _empty_if_old(self, base: Connection) -> None:
-        query = ("SELECT value FROM meta WHERE key = ?", (_PARSER,))
-        if base.execute(*query).fetchone() == (self._parser,):
-            return
-        with sqlite.transaction(base):
-            if base.execute(*query).fetchone() != (self._parser,):
-                base.execute("DELETE FROM parses")
-                base.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_PARSER, self._parser))
-
-
-def _unpack_file(data: bytes) -> ParsedFile | None:
-    """Return a parsed file; None if its data is damaged."""
-    try:
-        return load_file(zlib.decompress(data).decode())
-    except (TypeError, ValueError, zlib.error):
-        return None
-
-
-def _drop_oldest(base: Connection) -> None:
-    (count,) = base.execute("SELECT count(*) FROM parses").fetchone()
-    if count > _MOST_ROWS:
-        oldest = "SELECT rowid FROM parses ORDER BY rowid LIMIT ?"
-        base.execute(f"DELETE FROM parses WHERE rowid IN ({oldest})", (_MOST_ROWS // 4,))

@@ -16,14 +16,13 @@ from memory_bank.base.paths import private_folder
 from memory_bank.code.index.database import (
     CodeDatabase,
     FileRow,
-    Key,
-    ParseCache,
     parse_names,
     replace_files,
 )
 from memory_bank.code.index.work_tree import TreeScan, WorkTree, is_document
+from memory_bank.code.languages.base import detect_language, may_hold_tests
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsed_file import EXAMPLE, Import, ParsedFile
+from memory_bank.code.parse.parsing import EXAMPLE, Import, Key, ParseCache, ParsedFile
 from memory_bank.git import repository
 
 _BATCH = 200
@@ -169,7 +168,7 @@ class SymbolTable(CodeDatabase):
             if file is None:
                 gone += [path] if path in file_states else []
                 continue
-            language = _language(_file_name(path)) or detect_language(file.data)
+            language = _language(_file_name(path)) or detect_script_language(file.data)
             if not language:  # its first line changed since the scan
                 gone += [path] if path in file_states else []
                 continue
@@ -232,7 +231,7 @@ def _is_document(path: str) -> bool:
 @lru_cache(maxsize=100_000)  # asked for each file before each answer
 def _language(name: str) -> str:
     """Return the language of a file by its name; empty if it has none."""
-    return parsing.detect_language(name) or ""
+    return detect_language(name) or ""
 
 
 def _has_parsed(file: FileRow, blob: bytes) -> bool:
@@ -247,7 +246,7 @@ def _add_parsed(file: FileRow, parsed: ParsedFile | None) -> FileRow:
         return file._replace(reason=parsed.refused)
     if parsed is not None:
         imports = [imported.target for imported in parsed.imports]
-        if not parsing.may_hold_tests(file.path, file.language, imports):
+        if not may_hold_tests(file.path, file.language, imports):
             intents = tuple(intent for intent in parsed.tests if intent.framework == EXAMPLE)
             parsed = parsed._replace(tests=intents)
     return file._replace(parsed=parsed)
@@ -322,7 +321,7 @@ class FirstLines:
         for path in sorted(_yield_nameless(files))[:MOST_FILES]:
             known = former_lines.get(path)
             if known is None or known[0] != files[path]:
-                known = files[path], detect_language(self._tree.read_start(path, _LINE))
+                known = files[path], detect_script_language(self._tree.read_start(path, _LINE))
             if is_trusted(known[0]):  # one that has just changed may change again
                 self._known[path] = known
             if known[1]:
@@ -330,12 +329,12 @@ class FirstLines:
         return languages
 
 
-def detect_language(data: bytes) -> str:
+def detect_script_language(data: bytes) -> str:
     """Return the language of a file by its first bytes; empty if they name no known program."""
     if not data.startswith(b"#!"):
         return ""
     line = data[:_LINE].partition(b"\n")[0].decode("utf-8", "replace")
-    return parsing.detect_language("", line) or ""
+    return detect_language("", line) or ""
 
 
 def _yield_nameless(files: Mapping[str, StatSignature]) -> Iterator[str]:
@@ -349,5 +348,5 @@ def _yield_nameless(files: Mapping[str, StatSignature]) -> Iterator[str]:
 @lru_cache(maxsize=10_000)  # asked for each file before each answer
 def _has_unknown_name(name: str) -> bool:
     """Tell whether the name of a file has no suffix and is not known."""
-    is_text = is_document(name) or parsing.detect_language(name) is not None
+    is_text = is_document(name) or detect_language(name) is not None
     return "." not in name[1:] and not is_text

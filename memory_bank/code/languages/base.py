@@ -1,13 +1,15 @@
-"""The rules of a programming language, by which the parser finds symbols, imports and tests."""
+"""The rules of programming languages, by which the parser finds symbols, imports and tests."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, cast
 
-from memory_bank.base import NamedTuple, lazy_pattern, shorten
-from memory_bank.code.parse.parsed_file import Import
+from memory_bank.base import NamedTuple, lazy_pattern, plugins, shorten
+from memory_bank.code.parse.parsing import Import
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -200,3 +202,63 @@ def split_words(name: str, *prefixes: str) -> str:
 def yield_children(node: Node, *types: str) -> Iterator[Node]:
     """Yield the children of a node that have one of some types."""
     return (child for child in node.named_children if child.type in types)
+
+
+KIND = "code.languages"
+
+_PROGRAM = lazy_pattern(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
+
+
+def detect_language(path: str, first_line: str = "") -> str | None:
+    """Return the language of a file by its suffix, name or first line; None if it has none."""
+    name = PurePosixPath(path).name
+    suffix = PurePosixPath(name).suffix
+    language = _by_name().get(suffix) or _by_name().get(suffix.lower()) or _by_name().get(name)
+    if language is None and (program := _PROGRAM.match(first_line)):
+        return _by_program().get(program[1])
+    return language
+
+
+def may_hold_tests(path: str, language: str, imports: Iterable[str] = ()) -> bool:
+    """Tell whether a file may hold tests, by its path and the modules that it imports."""
+    rules = find_rules(language)
+    if rules.test_files is None or rules.test_files.search(path):
+        return True
+    return not rules.test_modules.isdisjoint(imports)
+
+
+def find_rules(language: str) -> Rules:
+    """Return the rules of a language."""
+    return cast("Rules", plugins.load(KIND, language).RULES)
+
+
+def list_languages() -> tuple[str, ...]:
+    """Return the names of all languages, ours first."""
+    return tuple(plugins.list_plugins(KIND))
+
+
+@cache
+def _by_name() -> dict[str, str]:
+    """Return the languages by suffix and by name of file."""
+    all_rules = (find_rules(name) for name in list_languages())
+    return _first_of(
+        (key, rules.name) for rules in all_rules for key in (*rules.suffixes, *rules.names)
+    )
+
+
+@cache
+def _by_program() -> dict[str, str]:
+    rules = (find_rules(name) for name in list_languages())
+    return _first_of(
+        (program, language_rules.name)
+        for language_rules in rules
+        for program in language_rules.programs
+    )
+
+
+def _first_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return pairs as a mapping: the rules of installed packages come after ours."""
+    entries: dict[str, str] = {}
+    for key, name in pairs:
+        entries.setdefault(key, name)
+    return entries

@@ -24,12 +24,13 @@ from memory_bank.code.languages.base import (
     MOST_TEXT,
     Case,
     Rules,
+    find_rules,
     flatten,
     read_callee,
     text_of,
     yield_children,
 )
-from memory_bank.code.parse.parsed_file import (
+from memory_bank.code.parse.parsing import (
     ANSWER,
     EXAMPLE,
     MAX_ANSWER,
@@ -42,7 +43,6 @@ from memory_bank.code.parse.parsed_file import (
     Symbol,
     dump_file,
 )
-from memory_bank.code.parse.parsing import find_rules
 from memory_bank.code.parse.syntax_tree import (
     CLOSE,
     OPEN,

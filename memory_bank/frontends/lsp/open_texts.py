@@ -12,8 +12,9 @@ from typing import Generic, TypeVar
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.code.languages.base import detect_language
 from memory_bank.code.parse import parsing as code_parsing
-from memory_bank.code.parse.parsed_file import ParsedFile
+from memory_bank.code.parse.parsing import ParsedFile
 from memory_bank.notes import parsing
 from memory_bank.notes.links import WholeLink, front_matter_links, locate_links
 from memory_bank.notes.note import Note
@@ -57,7 +58,7 @@ MAX_CHARACTERS = 1_000_000
 def parse_text(path: str, text: str) -> ParsedFile | None:
     """Return what is in a text with the name of a file; None for an unknown language."""
     first, _, _ = text[:200].partition("\n")
-    language = code_parsing.detect_language(path, first)
+    language = detect_language(path, first)
     if language is None or len(text) > MAX_CHARACTERS:
         return None
 

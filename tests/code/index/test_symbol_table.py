@@ -209,7 +209,7 @@ def test_a_killed_reader_loses_nothing(shop: Path, open_table: OpenTable, tmp_pa
         "import os, sys\n"
         "from pathlib import Path\n"
         "from memory_bank.code.parse import parsing\n"
-        "from memory_bank.code.index.database import ParseCache\n"
+        "from memory_bank.code.parse.parsing import ParseCache\n"
         "from memory_bank.code.index.symbol_table import SymbolTable\n"
         "from memory_bank.code.index.work_tree import WorkTree\n"
         "cache = ParseCache(Path(sys.argv[2]) / 'parses.db', parsing.VERSION)\n"

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.code.languages.base import detect_language, may_hold_tests
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsed_file import ParsedFile
+from memory_bank.code.parse.parsing import ParsedFile
 
 SOURCES = Path(__file__).with_name("sources")
 
@@ -27,7 +28,7 @@ change: none for another layout or comment."""
 
 def parse(name: str, text: str) -> ParsedFile:
     """Parse a text as the file of that name."""
-    return parsing.parse(text.encode(), parsing.detect_language(name) or "")
+    return parsing.parse(text.encode(), detect_language(name) or "")
 
 
 def source(name: str) -> str:
@@ -113,7 +114,7 @@ def test_a_broken_file_gives_what_can_be_read(name: str, text: str) -> None:
     ],
 )
 def test_a_language_is_told_by_the_name_of_a_file(language: str, paths: str) -> None:
-    assert {parsing.detect_language(path) for path in paths.split()} == {language}
+    assert {detect_language(path) for path in paths.split()} == {language}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_a_language_is_told_by_the_name_of_a_file(language: str, paths: str) -> 
     ],
 )
 def test_the_language_of_a_script_is_told_by_its_first_line(first: str, language: str) -> None:
-    assert parsing.detect_language("bin/deploy", first) == language
+    assert detect_language("bin/deploy", first) == language
 
 
 @pytest.mark.parametrize(
@@ -144,9 +145,9 @@ def test_the_language_of_a_script_is_told_by_its_first_line(first: str, language
     ],
 )
 def test_files_that_may_hold_tests_are_told_by_their_names(path: str, other: str) -> None:
-    language = parsing.detect_language(path) or ""
-    assert parsing.may_hold_tests(path, language)
-    assert not parsing.may_hold_tests(other, language)
+    language = detect_language(path) or ""
+    assert may_hold_tests(path, language)
+    assert not may_hold_tests(other, language)
 
 
 def test_uses_in_a_module_of_rust_with_a_body_are_of_its_file() -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code.index.database import ParseCache
-from memory_bank.code.parse.parsed_file import Import, Intent, ParsedFile, Symbol
+from memory_bank.code.parse.parsing import Import, Intent, ParseCache, ParsedFile, Symbol
 
 PARSED = ParsedFile(
     "python",

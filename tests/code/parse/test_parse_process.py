@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import StorageFailed
+from memory_bank.code.languages.base import list_languages
 from memory_bank.code.parse import parse_process, parse_worker, parsing
-from memory_bank.code.parse import parsed_file as records
-from memory_bank.code.parse.parsed_file import ParsedFile
+from memory_bank.code.parse import parsing as records
+from memory_bank.code.parse.parsing import ParsedFile
 from tests.code.hostile_code import DEAR, REPEATED, hostile, memory
 from tests.support.waiting import until
 
@@ -83,7 +84,7 @@ def test_the_dearest_texts_are_refused_in_time(language: str, name: str) -> None
 @linux
 @pytest.mark.torture
 @pytest.mark.parametrize("size", [100_000, 1_000_000])
-@pytest.mark.parametrize("language", parsing.list_languages())
+@pytest.mark.parametrize("language", list_languages())
 def test_each_grammar_is_held_by_the_limits(language: str, size: int) -> None:
     found = measured(language, size, *REPEATED)
     assert len(found) == len(REPEATED)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.code.languages.base import detect_language, list_languages, may_hold_tests
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsed_file import ParsedFile
+from memory_bank.code.parse.parsing import ParsedFile
 from tests.support.growth import times_as_long
 
 ROOT = Path(__file__).parents[3]
@@ -241,20 +242,20 @@ def test_time_grows_with_size_alone(text: str) -> None:
     [("a/b.py", "python"), ("stubs.pyi", "python"), ("notes.txt", None), ("py", None)],
 )
 def test_a_language_is_told_by_the_suffix(path: str, language: str | None) -> None:
-    assert parsing.detect_language(path) == language
+    assert detect_language(path) == language
 
 
 def test_a_language_is_told_by_the_first_line() -> None:
-    assert parsing.detect_language("run", "#!/usr/bin/env python3") == "python"
-    assert parsing.detect_language("run", "#!/bin/unknown") is None
+    assert detect_language("run", "#!/usr/bin/env python3") == "python"
+    assert detect_language("run", "#!/bin/unknown") is None
 
 
 def test_only_files_of_tests_may_hold_python_tests() -> None:
-    assert parsing.may_hold_tests("tests/test_a.py", "python")
-    assert not parsing.may_hold_tests("src/connection.py", "python")
+    assert may_hold_tests("tests/test_a.py", "python")
+    assert not may_hold_tests("src/connection.py", "python")
 
 
-@pytest.mark.parametrize("language", parsing.list_languages())
+@pytest.mark.parametrize("language", list_languages())
 def test_the_docs_list_each_language(language: str) -> None:
     page = (ROOT / "docs/code.md").read_text(encoding="utf-8")
     rows = page.partition("## Languages")[2].partition("## What is a symbol")[0]
