@@ -53,13 +53,10 @@ class CountedCommits:
         self,
         commits: Sequence[CountedCommit] = (),
         *,
-        count: int = 0,
         renamed: Mapping[str, str] | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.commits = tuple(commits)
-        self.count = count
-        """Number of all commits, without merges."""
         self.renamed: Mapping[str, str] = renamed or {}
         """The newest names of files by their former ones, which other files may have now."""
         self.notes = notes
@@ -129,14 +126,13 @@ def _filter_commits(commits: CommitsAt, max_files: int) -> CountedCommits:
     notes = tuple(note for note, applies in notices.items() if applies)
     changes = commits.file_changes(max_files)
     rows = ((outline, changes.get(outline.n, ())) for outline in known_outlines)
-    return filter_counted(rows, max_files, count=count, notes=notes)
+    return filter_counted(rows, max_files, notes=notes)
 
 
 def filter_counted(
     rows: Iterable[tuple[CommitOutline, Sequence[PathPair]]],
     max_files: int,
     *,
-    count: int,
     notes: tuple[str, ...] = (),
 ) -> CountedCommits:
     """Return the commits that count: those of at most `max_files` files.
@@ -160,7 +156,7 @@ def filter_counted(
             names.pop(path, None)
         names |= new_names
         renamed = new_names | renamed
-    return CountedCommits(commits, count=count, renamed=renamed, notes=notes)
+    return CountedCommits(commits, renamed=renamed, notes=notes)
 
 
 MOST_SUBJECTS = 100

@@ -10,6 +10,7 @@ from memory_bank.code.calls import CallGraph
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
+from memory_bank.code.languages.base import split_identifier
 from memory_bank.code.parse.parsing import Symbol
 
 INSIDE, OWN_FILE, CALLS, NAMED = (
@@ -31,8 +32,6 @@ _AFFIX = lazy_pattern(
 _WORD = lazy_pattern(r"[A-Za-z_]\w*")
 
 _MODULE = lazy_pattern(r"(?:^|/)tests?(?:\.rs|/mod\.rs)$")
-
-_PART = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 _HOW = tuple(CONFIDENCE)
 
@@ -128,9 +127,9 @@ class TestGuards:
 
     def _list_longer_names(self, symbol: SymbolRow) -> list[list[str]]:
         """Return the parts of longer names in the file of a symbol that have those of its name."""
-        own = _split_name(symbol.symbol.name)
+        own = split_identifier(symbol.symbol.name)
         rows = self._table.symbols("f.path = ? AND NOT s.test", symbol.path)
-        parts = (_split_name(row.symbol.name) for row in rows)
+        parts = (split_identifier(row.symbol.name) for row in rows)
         return [part for part in parts if len(part) > len(own) and _contains(part, own)]
 
     def _list_test_files(self, path: str) -> list[str]:
@@ -188,9 +187,9 @@ def _is_named_after(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequenc
     name, intent = symbol.symbol.name.strip("_"), test.intent
     if len(name) < _SHORTEST:
         return False
-    names, name_parts = intent.symbol.split("."), _split_name(name)
+    names, name_parts = intent.symbol.split("."), split_identifier(name)
     texts = [part for part in (*intent.title.split(" > "), *names) if not part.isupper()]
-    whole = [_split_name(_AFFIX.sub("", text)) for text in texts]
+    whole = [split_identifier(_AFFIX.sub("", text)) for text in texts]
     around = _split_enclosing_type(symbol.symbol)
     is_its = name_parts != around and any(_contains(full_name, around) for full_name in whole)
     if is_its and (name_parts in whole or [*around, *name_parts] in whole):
@@ -201,22 +200,18 @@ def _is_named_after(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequenc
     return len(name_parts) > 1 and any(
         _contains(parts, name_parts)
         and not any(_contains(parts, longer_name) for longer_name in longer)
-        for parts in map(_split_name, (*words, *names))
+        for parts in map(split_identifier, (*words, *names))
     )
 
 
 def _split_enclosing_type(symbol: Symbol) -> list[str]:
     """Return the parts of the name of a method's type; none for another symbol."""
-    return _split_name(symbol.qualified.split(".")[-2]) if symbol.kind == "method" else []
+    return split_identifier(symbol.qualified.split(".")[-2]) if symbol.kind == "method" else []
 
 
 def _is_distinct(name: str) -> bool:
     """Tell whether a name is no plain word: it has several parts or capitals."""
     return "_" in name or not name.islower()
-
-
-def _split_name(name: str) -> list[str]:
-    return [part.lower() for part in _PART.findall(name)]
 
 
 def _contains(parts: Sequence[str], part: Sequence[str]) -> bool:

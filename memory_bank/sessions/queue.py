@@ -134,13 +134,13 @@ class EventQueue(DurableFile):
 
         def work(base: Connection) -> Captured:
             if self.forgotten(session.session_id):
-                return Captured(prompt_number=0, event_id=0, stored=False)
+                return Captured(prompt_number=0, stored=False)
             new = queue_rows.create(base, session)
-            number, event_id, stored = queue_rows.last_number(base, session.session_id), 0, True
+            number, stored = queue_rows.last_number(base, session.session_id), True
             if prompt is not None:
                 number, stored = queue_rows.put_prompt(base, prompt, prompt_key)
             if event is not None:
-                event_id, stored = queue_rows.put_event(base, event)
+                _, stored = queue_rows.put_event(base, event)
             queue_rows.redact(base, session.session_id, secrets)
             if stored and counts:
                 queue_rows.count(base, session.session_id, counts)
@@ -150,9 +150,9 @@ class EventQueue(DurableFile):
                 sql = "INSERT OR REPLACE INTO received VALUES (?, ?, ?)"
                 base.execute(sql, (session.agent, received, time.time()))
             waiting = (
-                queue_rows.count_waiting(base, session.session_id) if event_id or prompt else (0, 0)
+                queue_rows.count_waiting(base, session.session_id) if event or prompt else (0, 0)
             )
-            return Captured(number, event_id, stored, *waiting)
+            return Captured(number, stored, *waiting)
 
         return self._write(work)
 

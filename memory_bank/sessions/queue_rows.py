@@ -64,8 +64,6 @@ class Captured(NamedTuple):
 
     prompt_number: int
     """That of the prompt, else of the session's last one; 0 before the first."""
-    event_id: int
-    """0 if no event was given."""
     stored: bool
     """False if the prompt or event was there already."""
     waiting: int = 0

@@ -72,7 +72,7 @@ def repository(name: str, tree: Path) -> Repository:
     files = frozenset(_paths(tree, before))
     return Repository(
         name,
-        filter_counted(rows[cut:], MAX_FILES, count=len(rows) - cut),
+        filter_counted(rows[cut:], MAX_FILES),
         texts,
         files,
         _imports(files, texts),

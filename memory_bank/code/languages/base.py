@@ -191,9 +191,14 @@ def unquote(text: str) -> str:
     return stripped
 
 
+def split_identifier(name: str) -> list[str]:
+    """Return the words of an identifier, such as `retryJob`, in lower case."""
+    return [part.lower() for part in _IDENTIFIER_PART.findall(name)]
+
+
 def split_words(name: str, *prefixes: str) -> str:
     """Return an identifier as words in lower case, without a prefix such as `test`."""
-    parts = [part.lower() for part in _IDENTIFIER_PART.findall(name)]
+    parts = split_identifier(name)
     if len(parts) > 1 and parts[0] in prefixes:
         parts = parts[1:]
     return " ".join(parts)
