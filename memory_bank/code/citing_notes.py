@@ -164,7 +164,7 @@ def _list_links(
     view: View, bank: Bank, code: Codebase, path: str, names: Collection[str]
 ) -> list[_Link]:
     """Return the links of notes to a file, and those to symbols that have one of some names."""
-    rows = find_to_code(view.manifest, _ghost_name(bank, code, path), SCHEME)
+    rows = find_to_code(view.manifest, _find_ghost_name(bank, code, path), SCHEME)
     rows = [
         row
         for row in rows
@@ -199,7 +199,7 @@ def _list_links_to_note(view: View, bank: Bank, code: Codebase, path: str) -> li
     return []
 
 
-def _ghost_name(bank: Bank, code: Codebase, path: str) -> str:
+def _find_ghost_name(bank: Bank, code: Codebase, path: str) -> str:
     """Return the name by which links of a bank's notes lead to a file of the work tree."""
     if not bank.layout.prefix:  # its notes name files from the root of the work tree
         return path

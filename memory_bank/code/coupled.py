@@ -188,7 +188,7 @@ class Coupling:
         scored_files = []
         paths = times.keys() | imports | like_paths if candidates is None else candidates
         for path in paths - {file}:
-            if path not in self._files or _changes_with_everything(path):
+            if path not in self._files or _is_changed_by_all(path):
                 continue
             score = (
                 weights.get(path, 0.0)
@@ -208,7 +208,7 @@ class Coupling:
         return [coupled for _, _, coupled in sorted(scored_files)]
 
 
-def _changes_with_everything(path: str) -> bool:
+def _is_changed_by_all(path: str) -> bool:
     return bool(_MANIFEST.search(path)) or work_tree.name_kind(path) in _OF_EVERYTHING
 
 
@@ -219,7 +219,7 @@ def _weigh_commits(
     weights, times = dict[str, float](), dict[str, list[int]]()
     total = 0.0
     for commit in commits:
-        weight = _recency(commit.age) / max(1, commit.size - 1)
+        weight = _weigh_age(commit.age) / max(1, commit.size - 1)
         total += weight
         for file in commit.files:
             weights[file] = weights.get(file, 0.0) + weight
@@ -227,7 +227,7 @@ def _weigh_commits(
     return total, weights, times
 
 
-def _recency(age: int) -> float:
+def _weigh_age(age: int) -> float:
     return float(0.5 ** (age / HALF_LIFE))
 
 
@@ -235,7 +235,7 @@ def _count_frequencies(history: CountedCommits) -> dict[str, float]:
     """Return the share of each file in all commits that count, newer ones counting more."""
     weights, total = dict[str, float](), 0.0
     for commit in history.commits:
-        weight = _recency(commit.age)
+        weight = _weigh_age(commit.age)
         total += weight
         for file in commit.files:
             weights[file] = weights.get(file, 0.0) + weight

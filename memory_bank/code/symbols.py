@@ -263,7 +263,9 @@ def describe_symbol(code: Codebase, row: SymbolRow, *, may_call: bool = False) -
 def view_callers(calls: Iterable[ResolvedCall]) -> tuple[CallShown, ...]:
     """Return calls of a symbol as answers have them, with their callers."""
     return tuple(
-        CallShown(resolved_call.written, *_place_of(resolved_call.caller), resolved_call.how)
+        CallShown(
+            resolved_call.written, *_list_place_fields(resolved_call.caller), resolved_call.how
+        )
         for resolved_call in calls
     )
 
@@ -275,7 +277,7 @@ def find_path(code: Codebase, written: str) -> str:
     `./` or backslashes, or by the end of its path. Raises BadInput if no code is there, saying why.
     """
     files = code.table.files()
-    for path in _forms(code.root, written):
+    for path in _yield_forms(code.root, written):
         if path in files and not files[path].reason:
             return path
         if reason := code.table.refused().get(path):
@@ -323,7 +325,7 @@ def existing_path(code: Codebase, file: str) -> str:
     return lookup.known_file(code.root, state.files, state.coupling.history.renamed, file)
 
 
-def _forms(root: Path, text: str) -> Iterator[str]:
+def _yield_forms(root: Path, text: str) -> Iterator[str]:
     """Yield the paths below the work tree that a path may mean, the likeliest first."""
     path = text.replace("\\", "/")
     absolute = os.path.normpath(os.path.join(os.getcwd(), os.path.expanduser(path)))  # noqa: PTH111, PTH118, PTH109
@@ -337,10 +339,10 @@ def _forms(root: Path, text: str) -> Iterator[str]:
 def _view_call(callee: ResolvedCall) -> CallShown:
     if callee.called is None:
         return CallShown(callee.written, None, None, None, None, None, callee.alike)
-    return CallShown(callee.written, *_place_of(callee.called), callee.how)
+    return CallShown(callee.written, *_list_place_fields(callee.called), callee.how)
 
 
-def _place_of(row: SymbolRow | IntentRow) -> tuple[str, str, str, int]:
+def _list_place_fields(row: SymbolRow | IntentRow) -> tuple[str, str, str, int]:
     if isinstance(row, IntentRow):
         return row.id, row.intent.title, row.path, row.intent.line
     return row.id, row.name, row.path, row.line

@@ -51,7 +51,7 @@ _MOST_CALLERS = 5
 def view_symbols(answer: SymbolList, code: Codebase, limit: int) -> View:
     """Describe each symbol in a row."""
     rows = [
-        (_place_text(code, symbol.path, symbol.line), symbol.kind, symbol.name, symbol.snippet)
+        (_write_place(code, symbol.path, symbol.line), symbol.kind, symbol.name, symbol.snippet)
         for symbol in answer.symbols
     ]
     remarks = ["no name has these words: found by words and meaning"]
@@ -72,7 +72,7 @@ def view_symbol(details: SymbolDetails) -> View:
     """Describe a symbol with its doc comment, its calls and its callers."""
     return View(
         "A symbol; calls are resolved by names",
-        [view_definition(details.symbol, doc=details.doc[:_MOST_DOC]), *_calls_of(details)],
+        [view_definition(details.symbol, doc=details.doc[:_MOST_DOC]), *_list_call_tables(details)],
         problem=details.problem,
     )
 
@@ -98,7 +98,7 @@ def view_explained(answer: ExplainedSymbol, code: Codebase | None = None) -> Vie
         most=_FEW,
     )
     parts = [
-        *_calls_of(details, code),
+        *_list_call_tables(details, code),
         *tests_table(answer.tests, code),
         *coupled_table("changes with", answer.coupled, code),
         *notes_table("notes", answer.notes, _FIRST),
@@ -121,13 +121,13 @@ def view_affected(answer: BlastRadius, code: Codebase | None = None) -> View:
         ("place", "kind", "name"),
         [
             (
-                _place_text(code, answer.file, affected.symbol.line),
+                _write_place(code, answer.file, affected.symbol.line),
                 affected.symbol.kind,
                 f"{affected.symbol.name}{warn_of_namesakes(affected.others)}",
             )
             for affected in answer.symbols
         ],
-        below=[_callers(affected, code) for affected in answer.symbols],
+        below=[_write_callers(affected, code) for affected in answer.symbols],
         title=f"symbols of {answer.file}",
     )
     parts = [
@@ -191,7 +191,7 @@ def calls_table(title: str, calls: Sequence[CallShown], code: Codebase | None) -
     """Describe calls to or from a symbol; those that may mean several have no place."""
     rows = [
         (
-            _place_text(code, call.path, call.line) if call.path else "-",
+            _write_place(code, call.path, call.line) if call.path else "-",
             call.name or call.written,
             call.how or describe_alike(call.alike),
         )
@@ -203,7 +203,7 @@ def calls_table(title: str, calls: Sequence[CallShown], code: Codebase | None) -
 def tests_table(tests: Sequence[Guard], code: Codebase | None) -> list[Table]:
     """Describe tests that guard something."""
     rows = [
-        (_place_text(code, guard.test_file, guard.line), guard.title, guard.how) for guard in tests
+        (_write_place(code, guard.test_file, guard.line), guard.title, guard.how) for guard in tests
     ]
     headings = ("place", "test", "because")
     return [Table(headings, rows, "test", title="tests", most=_FIRST)] if rows else []
@@ -211,7 +211,7 @@ def tests_table(tests: Sequence[Guard], code: Codebase | None) -> list[Table]:
 
 def coupled_table(title: str, files: Sequence[CoupledFile], code: Codebase | None) -> list[Table]:
     """Describe files that are coupled with a file, and why."""
-    rows = [(_place_text(code, partner.file), plain_words(partner.snippet)) for partner in files]
+    rows = [(_write_place(code, partner.file), plain_words(partner.snippet)) for partner in files]
     return [Table(("file", "why"), rows, title=title)] if rows else []
 
 
@@ -222,7 +222,7 @@ def notes_table(title: str, notes: Sequence[ShownNote], most: int = 20) -> list[
         for note in notes
     ]
     rows = [
-        (_cited_place(note), note.created_at[:_DAY], title)
+        (_find_cited_place(note), note.created_at[:_DAY], title)
         for note, title in zip(notes, titles, strict=True)
     ]
     below = [
@@ -233,7 +233,7 @@ def notes_table(title: str, notes: Sequence[ShownNote], most: int = 20) -> list[
     return [Table(headings, rows, below=below, title=title, most=most)] if rows else []
 
 
-def _cited_place(note: ShownNote) -> Place:
+def _find_cited_place(note: ShownNote) -> Place:
     return Place(note.path, note.links[0].row.line if note.links else 1)
 
 
@@ -241,7 +241,7 @@ def view_definition(symbol: SymbolRow, code: Codebase | None = None, doc: str = 
     """Describe what a symbol is, where, its signature, and its doc comment."""
     where = ""  # a commit has none
     if symbol.path:
-        where = _place_text(code, symbol.path, symbol.line)
+        where = _write_place(code, symbol.path, symbol.line)
         where += f"-{symbol.end_line - 1}" if code is None else ""
     lines: list[Sequence[Piece | Place]] = [
         [(symbol.name, "bold"), f"  {symbol.kind}  ", (where, "place"), (f"  {symbol.id}", "dim")],
@@ -250,7 +250,7 @@ def view_definition(symbol: SymbolRow, code: Codebase | None = None, doc: str = 
     return Block([*lines, *([f"  {line}"] for line in doc.splitlines())])
 
 
-def _calls_of(details: SymbolDetails, code: Codebase | None = None) -> list[Block | Table]:
+def _list_call_tables(details: SymbolDetails, code: Codebase | None = None) -> list[Block | Table]:
     hidden = details.unclear_callers - len(details.may_call)
     unclear_line: Sequence[Piece] = [(f"  {describe_unclear(hidden)}", "dim")]
     return [
@@ -261,10 +261,10 @@ def _calls_of(details: SymbolDetails, code: Codebase | None = None) -> list[Bloc
     ]
 
 
-def _callers(affected: SymbolDetails, code: Codebase | None) -> str:
+def _write_callers(affected: SymbolDetails, code: Codebase | None) -> str:
     """Return what calls a symbol of a file, on one line."""
     callers = [
-        f"{call.name} ({_place_text(code, call.path, call.line)})"
+        f"{call.name} ({_write_place(code, call.path, call.line)})"
         for call in affected.called_by
         if call.path
     ]
@@ -277,7 +277,7 @@ def _callers(affected: SymbolDetails, code: Codebase | None) -> str:
     return f"called by {', '.join(texts)}" if texts else ""
 
 
-def _place_text(code: Codebase | None, path: str, line: int | None = None) -> str:
+def _write_place(code: Codebase | None, path: str, line: int | None = None) -> str:
     """Return where a file of the code is: as seen from the working directory, or as its path."""
     if code is not None:
         return show_place(code.root / path, line)

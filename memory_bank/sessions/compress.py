@@ -70,7 +70,7 @@ def compress(
     with hold_compression(bank, wait) as is_alone:
         compression.busy = not is_alone
         if is_alone:
-            for waiting in _waiting(bank, session_id):
+            for waiting in _list_waiting(bank, session_id):
                 try:
                     _compress_session(bank, waiting, sample, compression)
                 except MemoryBankError as error:
@@ -112,7 +112,7 @@ def hold_compression(bank: Bank, wait: float) -> Iterator[bool]:
         lock.__exit__(None, None, None)
 
 
-def _waiting(bank: Bank, session_id: str) -> list[str]:
+def _list_waiting(bank: Bank, session_id: str) -> list[str]:
     with open_store(bank) as store:
         events = store.get_pending(session_id)
         firsts = {event.session_id: event for event in reversed(events)}
@@ -156,17 +156,17 @@ def _compress_batch(
 ) -> None:
     """Write the observations of a batch in one step, then remove its events."""
     with open_store(bank) as store:
-        session = _session_of(bank, store, events)
+        session = _find_session(bank, store, events)
         first_id = make_observation_id(session.session_id, name, 0)
         if first_id in {observation.id for observation in session.observations}:
             store.remove_pending([event.id for event in events])
             return
     from memory_bank.sessions.compression import modes  # start-up: mostly nothing waits
 
-    root = _root(bank, events)
+    root = _find_project_folder(bank, events)
     compressed = modes.compress(
         events,
-        prompts=_prompts(session, events),
+        prompts=_list_prompts(session, events),
         settings=bank.settings.compression,
         project_root=root,
         before=session.observations,
@@ -197,7 +197,7 @@ def _compress_batch(
     compression.events += len(events)
 
 
-def _session_of(bank: Bank, store: NoteStore, events: Sequence[Event]) -> Session:
+def _find_session(bank: Bank, store: NoteStore, events: Sequence[Event]) -> Session:
     """Return the session of some events; one that the queue has lost starts with them."""
     first = events[0]
     session = store.get_session(first.session_id)
@@ -208,12 +208,12 @@ def _session_of(bank: Bank, store: NoteStore, events: Sequence[Event]) -> Sessio
     return session
 
 
-def _prompts(session: Session, events: Sequence[Event]) -> list[Prompt]:
+def _list_prompts(session: Session, events: Sequence[Event]) -> list[Prompt]:
     numbers = {event.prompt_number for event in events}
     return [prompt for prompt in session.prompts if prompt.prompt_number in numbers]
 
 
-def _root(bank: Bank, events: Sequence[Event]) -> Path | None:
+def _find_project_folder(bank: Bank, events: Sequence[Event]) -> Path | None:
     """Return the project's folder in the work tree in which the events happened."""
     project = bank.layout.project
     cwd = next((event.cwd for event in events if event.cwd), "")

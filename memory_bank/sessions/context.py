@@ -182,22 +182,22 @@ def _write_context(contents: Contents, quote: Quote, nothing: str) -> str:
 def _write_note_parts(contents: Contents) -> Iterator[str]:
     """Yield the parts that are made of the text of notes."""
     for day, rows in groupby(contents.rows, lambda row: row.created_at.date()):
-        yield "\n".join([f"### {day:%Y-%m-%d}", "", _TABLE, *map(_row, rows)])
+        yield "\n".join([f"### {day:%Y-%m-%d}", "", _TABLE, *map(_write_row, rows)])
     if contents.next_steps.strip():
         yield f"**Next steps of the last session**: {cut(contents.next_steps, _STEPS_LIMIT)}"
     if contents.still_open.strip():
         yield f"**Open since earlier sessions**: {cut(contents.still_open, _STEPS_LIMIT)}"
     if contents.changed:
         lines = [
-            f"- {_line(note.path)}: {cut(note.title, TITLE_LIMIT)}{_mark(note.superseded)}"
+            f"- {_line(note.path)}: {cut(note.title, TITLE_LIMIT)}{_tell_old(note.superseded)}"
             for note in contents.changed
         ]
         yield "\n".join(["**Notes changed since the last session**:", "", *lines])
 
 
-def _row(row: ContextRow) -> str:
+def _write_row(row: ContextRow) -> str:
     work = f"{row.work_tokens:,}" if row.work_tokens else "-"
-    mark = _mark(row.superseded)
+    mark = _tell_old(row.superseded)
     title = (
         title_with_place(row.title, row.files, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
     )
@@ -207,7 +207,7 @@ def _row(row: ContextRow) -> str:
     )
 
 
-def _mark(superseded: bool) -> str:  # noqa: FBT001  (a field's value)
+def _tell_old(superseded: bool) -> str:  # noqa: FBT001  (a field's value)
     return " (superseded)" if superseded else ""
 
 
@@ -264,7 +264,7 @@ def inject_context(
     data. Raises BadInput for an unknown type or a negative number.
     """
     bank.settings.check_enabled()
-    limits = _limits(
+    limits = _choose_limits(
         bank.settings.context,
         observation_types=observation_types,
         concepts=concepts,
@@ -315,7 +315,7 @@ def _join_lines(lines: Sequence[str]) -> str:
     return lines[0] if len(lines) == 1 else "; ".join(line.rstrip(".") for line in lines)
 
 
-def _limits(settings: ContextSettings, **argument: Any) -> ContextSettings:  # noqa: ANN401  (values of settings)
+def _choose_limits(settings: ContextSettings, **argument: Any) -> ContextSettings:  # noqa: ANN401  (values of settings)
     limits = settings._replace(
         **{name: value for name, value in argument.items() if value is not None}
     )
@@ -394,21 +394,21 @@ def _choose_observations(
             not concepts or concepts.intersection(word.casefold() for word in observation.concepts)
         )
     ]
-    observations.sort(key=_newness, reverse=True)
+    observations.sort(key=_sort_key, reverse=True)
     decisions = [observation for observation in observations if _is_decision(observation)][
         : limits.observation_limit // 2
     ]
     ids = {observation.id for observation in decisions}
     others_observations = [observation for observation in observations if observation.id not in ids]
     room = limits.observation_limit - len(decisions)
-    return sorted([*decisions, *others_observations[:room]], key=_newness, reverse=True)
+    return sorted([*decisions, *others_observations[:room]], key=_sort_key, reverse=True)
 
 
 def _is_decision(observation: Observation) -> bool:
     return observation.obs_type == "decision"
 
 
-def _newness(observation: Observation) -> tuple[datetime, str]:
+def _sort_key(observation: Observation) -> tuple[datetime, str]:
     return observation.created_at, observation.id
 
 

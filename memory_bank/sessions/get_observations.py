@@ -75,12 +75,12 @@ def resolve_ids(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlac
             place: RowPlace | None = RowPlace(entry.document, WHOLE if whole else entry.section)
         else:
             place = (
-                _session_place(view, name)
-                or _note_place(view, bank, name)
-                or _section(view, bank, name)
+                _find_session_place(view, name)
+                or _find_note_place(view, bank, name)
+                or _find_section_place(view, bank, name)
             )
             if place is None and not name.isdigit():
-                place = _note_place(view, bank, name, open_index.find_nearly_named)
+                place = _find_note_place(view, bank, name, open_index.find_nearly_named)
         if place is not None:
             places[text] = place
         elif name.isdigit():
@@ -88,12 +88,12 @@ def resolve_ids(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlac
     return places
 
 
-def _session_place(view: View, name: str) -> RowPlace | None:
+def _find_session_place(view: View, name: str) -> RowPlace | None:
     rows = document_rows.find_by_field(view.manifest, entries.SESSION_ID, name.casefold())
     return next((RowPlace(row.number) for row in rows if is_session(row)), None)
 
 
-def _note_place(
+def _find_note_place(
     view: View,
     bank: Bank,
     name: str,
@@ -108,11 +108,11 @@ def _note_place(
     return RowPlace(numbers[0]) if numbers else None
 
 
-def _section(view: View, bank: Bank, name: str) -> RowPlace | None:
+def _find_section_place(view: View, bank: Bank, name: str) -> RowPlace | None:
     """Read `note#heading`; the name of a file may have `#` in it, too."""
     at = name.find("#")
     while at > 0:
-        note = _note_place(view, bank, name[:at])
+        note = _find_note_place(view, bank, name[:at])
         if note is not None:
             parts = entries.read_parts(view.manifest, [note.document])[note.document]
             place = heading_place(parts, note.document, name[at + 1 :].strip())
@@ -136,7 +136,7 @@ MOST = 100
 Order = Literal["date_desc", "date_asc"]
 
 
-def many_ids(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
+def accept_ids(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Refuse numbers as ids, and say how ids look."""
     argument = split_list(argument)
     try:
@@ -145,12 +145,12 @@ def many_ids(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
         raise ValueError(f"{error.message}: {error.hint}") from error
 
 
-def one_id(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
+def accept_id(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Refuse a number as an id, and say how ids look."""
-    return argument if argument is None else many_ids([argument])[0]
+    return argument if argument is None else accept_ids([argument])[0]
 
 
-def _shown_by_id(bank: Bank, ids: Sequence[str] = ()) -> Observations | SessionShown:
+def _show_by_id(bank: Bank, ids: Sequence[str] = ()) -> Observations | SessionShown:
     """Return a session that is asked for alone, by default the last; else what the ids name."""
     if len(ids) > 1 or (ids and not names_session(bank, ids[0])):
         return get_observations(bank, ids)
@@ -173,7 +173,7 @@ def _shown_by_id(bank: Bank, ids: Sequence[str] = ()) -> Observations | SessionS
         ("memory-bank session show obs-3f2a9c1b7d04 obs-91c0de553a21", "two of them"),
         ("memory-bank session show obs-3f2a9c1b7d04 --json", "with every field"),
     ),
-    through=_shown_by_id,
+    through=_show_by_id,
     view=views.view_details,
     tool=Tool(
         "Step 3: details of the IDs you chose, in one call. Notes: `read_memory`.",
@@ -185,7 +185,9 @@ def get_observations(
     bank: Bank,
     ids: Annotated[
         Sequence[str],
-        Param(argument=True, metavar="[ID...]", asked=True, accept=many_ids, longest=LONGEST_NAME),
+        Param(
+            argument=True, metavar="[ID...]", asked=True, accept=accept_ids, longest=LONGEST_NAME
+        ),
     ],
     order_by: Annotated[Order | None, Param()] = None,
     limit: Annotated[int | None, Param()] = None,
@@ -241,7 +243,7 @@ def _read(
         if place.document not in notes:
             notes[place.document] = _read_note(bank, document)
         note = notes[place.document]
-        details = None if note is None else _details(rows, note, row, place)
+        details = None if note is None else _read_details(rows, note, row, place)
         if details is None:
             missing.append(observation_id)
         else:
@@ -258,7 +260,7 @@ def _read_note(bank: Bank, document: Document) -> Note | None:
         return None
 
 
-def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details | None:
+def _read_details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details | None:
     """Return what a note says at a place; None if it is not there any more."""
     session = note_reading.read_session(note) if row.type in ("observation", "session") else None
     if session is not None and row.type == "session":
@@ -304,7 +306,7 @@ def timeline(
     bank: Bank,
     anchor: Annotated[
         str | None,
-        Param(argument=True, metavar="[ID]", accept=one_id, longest=LONGEST_NAME),
+        Param(argument=True, metavar="[ID]", accept=accept_id, longest=LONGEST_NAME),
     ] = None,
     query: Annotated[
         str | None,
@@ -334,14 +336,14 @@ def timeline(
     entry_conditions = EntryConditions(project=asked_project(bank, project))
     with bank.lock:
         if not anchor:
-            anchor = _best(bank, query or "", project)
+            anchor = _find_best(bank, query or "", project)
         else:
             compress_now(bank)
             bank.catch_up()
         anchor_text = anchor
         depths = _clamp_depth(depth_before), _clamp_depth(depth_after)
         content = bank.read(
-            lambda view: _rows_around(bank, view, anchor_text, entry_conditions, depths)
+            lambda view: _list_rows_around(bank, view, anchor_text, entry_conditions, depths)
         )
     if content is None:
         raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
@@ -350,7 +352,7 @@ def timeline(
     return Timeline(version, row.id, before, row, after, bank.problem or None)
 
 
-def _best(bank: Bank, query: str, project: str | None) -> str:
+def _find_best(bank: Bank, query: str, project: str | None) -> str:
     """Return the id of the observation, else of the session, that fits a query best."""
     for kind in TYPES[:2]:
         observation_rows = observations.search(bank, query, project=project, type=kind, limit=1)
@@ -359,12 +361,12 @@ def _best(bank: Bank, query: str, project: str | None) -> str:
     raise NoteNotFound("No matching observation", Hint.SEARCH_IDS)
 
 
-_Found = tuple[tuple[IndexRow, ...], IndexRow, tuple[IndexRow, ...]]
+_RowsAround = tuple[tuple[IndexRow, ...], IndexRow, tuple[IndexRow, ...]]
 
 
-def _rows_around(
+def _list_rows_around(
     bank: Bank, view: View, anchor: str, entry_conditions: EntryConditions, depths: tuple[int, int]
-) -> _Found | None:
+) -> _RowsAround | None:
     """Return the rows before an anchor, its own, and those after; None if there is no anchor."""
     place = resolve_ids(view, bank, [anchor]).get(anchor)
     own = bank_project(bank)

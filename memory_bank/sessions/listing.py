@@ -155,7 +155,7 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
             session, problem = store.queue.session(session_id), error.message
     if entry is None or session is None:
         raise NoteNotFound(f"there is no session {name[:60]!r}", "look for it in the list")
-    items = _items(session)
+    items = _list_items(session)
     pages = max(1, -(-len(items) // PAGE))
     if at:
         places = (
@@ -169,7 +169,7 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     document = entry.document.number if entry.document else None
     observations = [observation for _, observation in page_items if observation]
     promoted, note_paths = bank.read(
-        lambda view: _facts(bank, view, document, session.summary, observations)
+        lambda view: _read_facts(bank, view, document, session.summary, observations)
     )
     steps = tuple(
         (prompt, tuple(observation for _, observation in group if observation))
@@ -188,7 +188,7 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     )
 
 
-def _items(session: Session) -> list[tuple[Prompt | None, Observation | None]]:
+def _list_items(session: Session) -> list[tuple[Prompt | None, Observation | None]]:
     """Return the observations by prompt and time, each with its prompt; prompts without any too."""
     prompts = {prompt.prompt_number: prompt for prompt in session.prompts}
     of_prompt: dict[int, list[Observation]] = {number: [] for number in (0, *prompts)}
@@ -206,7 +206,7 @@ def _items(session: Session) -> list[tuple[Prompt | None, Observation | None]]:
     return items
 
 
-def _facts(
+def _read_facts(
     bank: Bank,
     view: View,
     document: int | None,
@@ -335,7 +335,7 @@ def list_known_sessions(bank: Bank) -> list[SessionEntry]:
     entries = []
     for name in dict.fromkeys((*outlines, *notes)):
         outline, document = outlines.get(name), notes.get(name)
-        session = merge_session(outline and outline.session, document and _session_of(document))
+        session = merge_session(outline and outline.session, document and _make_session(document))
         if session is not None:
             entries.append(SessionEntry(session, outline, document))
     return sorted(
@@ -345,7 +345,7 @@ def list_known_sessions(bank: Bank) -> list[SessionEntry]:
     )
 
 
-def _session_of(document: Document) -> Session:
+def _make_session(document: Document) -> Session:
     """Return the session of a note, as the index knows it."""
     started = parse_time(document.created)
     agent = str(document.data.get("source_agent") or "")
@@ -401,7 +401,9 @@ def session_timeline(
         total=len(chosen),
         offset=max(offset, 0),
         count=len(page),
-        days=_days(count_contents(bank, page), Counter(entry.started_at[:10] for entry in chosen)),
+        days=_group_by_day(
+            count_contents(bank, page), Counter(entry.started_at[:10] for entry in chosen)
+        ),
         agents=_count_names(entry.session.agent for entry in entries),
         projects=_count_names(entry.session.project for entry in entries),
         unreadable=bank.read(unreadable_notes),
@@ -437,7 +439,9 @@ def _count_entry(
     )
 
 
-def _days(entries: Iterable[SessionEntry], counts: Mapping[str, int]) -> tuple[SessionDay, ...]:
+def _group_by_day(
+    entries: Iterable[SessionEntry], counts: Mapping[str, int]
+) -> tuple[SessionDay, ...]:
     """Return sessions by day; `counts` also counts those of other pages."""
     by_day = groupby(entries, key=lambda entry: entry.started_at[:10])
     return tuple(SessionDay(day, counts[day], tuple(sessions)) for day, sessions in by_day)

@@ -66,7 +66,7 @@ def settle_session(session: Session) -> Session:
     single spaces, and line ends are `\n`.
     """
     prompts = tuple(map(settle_prompt, session.prompts))
-    project, git = session.project, _settled_git(session.git)
+    project, git = session.project, _settle_git(session.git)
     summary = session.summary and session.summary._replace(project=project)
     return session._replace(
         session_id=one_line(session.session_id),
@@ -103,9 +103,9 @@ def settle_observation(observation: Observation, git: GitState | None = None) ->
         facts=tuple(filter(None, map(short_lines, observation.facts))),
         narrative=split_paragraphs(observation.narrative),
         concepts=split_words(observation.concepts),
-        files_read=_paths(observation.files_read),
-        files_modified=_paths(observation.files_modified),
-        git=_settled_git(observation.git, git),
+        files_read=_settle_paths(observation.files_read),
+        files_modified=_settle_paths(observation.files_modified),
+        git=_settle_git(observation.git, git),
     )
 
 
@@ -116,21 +116,21 @@ def settle_summary(summary: Summary, git: GitState | None = None) -> Summary:
         id=make_summary_id(summary.session_id),
         project=one_line(summary.project),
         created_at=to_millisecond(summary.created_at),
-        files_read=_paths(summary.files_read),
-        files_edited=_paths(summary.files_edited),
-        git=_settled_git(summary.git, git),
+        files_read=_settle_paths(summary.files_read),
+        files_edited=_settle_paths(summary.files_edited),
+        git=_settle_git(summary.git, git),
         **texts,
     )
 
 
-def _settled_git(git: GitState | None, git_state: GitState | None = None) -> GitState | None:
+def _settle_git(git: GitState | None, git_state: GitState | None = None) -> GitState | None:
     if git is None or not (commit := one_line(git.commit)):
         return None
     repository_id = one_line(git.repository_id) or (git_state.repository_id if git_state else "")
     return GitState(repository_id, one_line(git.branch), commit)
 
 
-def _paths(paths: Sequence[str]) -> tuple[str, ...]:
+def _settle_paths(paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(one_line, paths))))
 
 
@@ -182,7 +182,7 @@ def session_keys(session: Session) -> dict[str, object | None]:
 
 def summary_block(summary: Summary, git: GitState | None = None) -> str:
     """Return the part of a note that is its summary; `git` is that of the session."""
-    lines = _field_lines(summary_fields(summary, git))
+    lines = _write_fields(summary_fields(summary, git))
     return f"## Summary\n\n{lines}\n\n^{make_summary_id(summary.session_id)}"
 
 
@@ -193,9 +193,9 @@ def summary_fields(summary: Summary, git: GitState | None) -> list[tuple[str, st
     ]
     return [
         *texts,
-        *_files(summary.files_read, summary.files_edited),
+        *_yield_file_fields(summary.files_read, summary.files_edited),
         ("created_at", format_moment(summary.created_at)),
-        *_work(summary.discovery_tokens, summary.git, git),
+        *_yield_work_fields(summary.discovery_tokens, summary.git, git),
     ]
 
 
@@ -218,19 +218,19 @@ def observation_block(observation: Observation, git: GitState | None = None) -> 
         ("prompt_number", str(observation.prompt_number or "")),
         ("subtitle", escape_markdown(observation.subtitle)),
         ("concepts", escape_markdown(", ".join(observation.concepts))),
-        *_files(observation.files_read, observation.files_modified),
-        *_work(observation.discovery_tokens, observation.git, git),
+        *_yield_file_fields(observation.files_read, observation.files_modified),
+        *_yield_work_fields(observation.discovery_tokens, observation.git, git),
         *(("fact", escape_markdown(fact)) for fact in observation.facts),
     ]
     blocks = [
         f"## {escape_heading(observation.title)}",
-        _field_lines(fields),
+        _write_fields(fields),
         escape_markdown(observation.narrative),
     ]
     return "\n\n".join((*filter(None, blocks), f"^{observation.id}"))
 
 
-def _work(
+def _yield_work_fields(
     tokens: int, git: GitState | None, of_session: GitState | None
 ) -> Iterator[tuple[str, str]]:
     yield "discovery_tokens", str(tokens or "")
@@ -241,12 +241,12 @@ def _work(
         yield "commit", escape_markdown(git.commit)
 
 
-def _files(read: Sequence[str], modified: Sequence[str]) -> Iterator[tuple[str, str]]:
-    yield "reads", ", ".join(map(_file, read))
-    yield "modifies", ", ".join(map(_file, modified))
+def _yield_file_fields(read: Sequence[str], modified: Sequence[str]) -> Iterator[tuple[str, str]]:
+    yield "reads", ", ".join(map(_link_file, read))
+    yield "modifies", ", ".join(map(_link_file, modified))
 
 
-def _file(path: str) -> str:
+def _link_file(path: str) -> str:
     """Return a link to a file of the project; other paths as text."""
     if not _NO_LINK.search(path):
         return f"[[{path}]]"
@@ -254,7 +254,7 @@ def _file(path: str) -> str:
     return (text + "\\" * text.endswith("\\")).replace(",", "\\,")
 
 
-def _field_lines(fields: Sequence[tuple[str, str]]) -> str:
+def _write_fields(fields: Sequence[tuple[str, str]]) -> str:
     return "\n".join(field_line(key, value) for key, value in fields if value)
 
 

@@ -83,12 +83,12 @@ class NoteParts(NamedTuple):
 def read_parts(note: Note) -> NoteParts:
     """Return the parts of a session's note."""
     sections = note.body.sections
-    owners = dict(_owners(note))
+    owners = dict(_yield_owners(note))
     starts = {
         *owners.values(),
         *(at for at, section in enumerate(sections) if _is_prompts(section)),
     }
-    parts_of = {name: _part(note, at, starts, name) for name, at in owners.items()}
+    parts_of = {name: _find_part(note, at, starts, name) for name, at in owners.items()}
     headed = next((at for at, section in enumerate(sections) if _is_prompts(section)), None)
     summary = next(
         (part for name, part in parts_of.items() if name.startswith(SUMMARY_PREFIX)), None
@@ -97,11 +97,11 @@ def read_parts(note: Note) -> NoteParts:
     return NoteParts(
         tuple(sorted(observations, key=lambda part: part.start)),
         summary,
-        None if headed is None else _part(note, headed, starts, PROMPTS),
+        None if headed is None else _find_part(note, headed, starts, PROMPTS),
     )
 
 
-def _owners(note: Note) -> Iterator[tuple[str, int]]:
+def _yield_owners(note: Note) -> Iterator[tuple[str, int]]:
     """Yield each id of an observation or summary with the number of the section it is about.
 
     A person may have divided an observation by headings: then its fields say where it starts.
@@ -109,7 +109,7 @@ def _owners(note: Note) -> Iterator[tuple[str, int]]:
     sections = note.body.sections
     ats = set[int]()
     lines = [section.line for section in sections]
-    parents = _parents(sections)
+    parents = _list_parents(sections)
     for name, line in sorted(note.body.blocks.items(), key=lambda block: block[1]):
         if not (OBSERVATION_ID.match(name) or name.startswith(SUMMARY_PREFIX)):
             continue
@@ -120,7 +120,7 @@ def _owners(note: Note) -> Iterator[tuple[str, int]]:
             yield name, at
 
 
-def _parents(sections: tuple[Section, ...]) -> list[int]:
+def _list_parents(sections: tuple[Section, ...]) -> list[int]:
     """Return the number of the section around each one; -1 for those that we write."""
     entries: list[int] = []
     around: list[int] = []
@@ -149,7 +149,7 @@ def _is_prompts(section: Section) -> bool:
     return section.level == _TOP and section.headings[-1].casefold() == PROMPTS
 
 
-def _part(note: Note, at: int, starts: set[int], name: str) -> NotePart:
+def _find_part(note: Note, at: int, starts: set[int], name: str) -> NotePart:
     sections = note.body.sections
     level = sections[at].level
     end = next(
@@ -158,11 +158,11 @@ def _part(note: Note, at: int, starts: set[int], name: str) -> NotePart:
     )
     start = sections[at].start
     stop = sections[end].start if end < len(sections) else len(note.text)
-    head, below = _heading(note.text, start, stop)
+    head, below = _read_heading(note.text, start, stop)
     return NotePart(name, head, tuple(BREAK.split(note.text[below:stop])), start, stop, below)
 
 
-def _heading(text: str, start: int, stop: int) -> tuple[str, int]:
+def _read_heading(text: str, start: int, stop: int) -> tuple[str, int]:
     """Return the source of a heading's words, and where the line below it starts."""
     while (line := BREAK.search(text, start, stop)) and not text[start : line.start()].strip():
         start = line.end()  # blank lines before the first heading
@@ -274,8 +274,8 @@ def read_session(note: Note) -> Session | None:
     return session._replace(
         last_prompt_number=max((prompt.prompt_number for prompt in prompts), default=0),
         prompts=prompts,
-        observations=tuple(_observation(part, session) for part in note_parts.observations),
-        summary=note_parts.summary and _summary(note_parts.summary, session),
+        observations=tuple(_read_observation(part, session) for part in note_parts.observations),
+        summary=note_parts.summary and _read_summary(note_parts.summary, session),
     )
 
 
@@ -302,10 +302,10 @@ def session_of_keys(
         started_at=started,
         agent=agent,
         ended_at=to_datetime(str(extra.get("ended_at") or "")),
-        input_tokens=_count(extra, "input_tokens"),
-        output_tokens=_count(extra, "output_tokens"),
-        redactions=_count(extra, "redactions"),
-        git=_git(*(_read_key(extra, key) for key in ("repository_id", "branch", "commit"))),
+        input_tokens=_read_count(extra, "input_tokens"),
+        output_tokens=_read_count(extra, "output_tokens"),
+        redactions=_read_count(extra, "redactions"),
+        git=_make_git(*(_read_key(extra, key) for key in ("repository_id", "branch", "commit"))),
         path=path,
     )
 
@@ -313,10 +313,10 @@ def session_of_keys(
 def read_prompts(note: Note, session: Session) -> tuple[Prompt, ...]:
     """Return the prompts of a session's note."""
     part = read_parts(note).prompts
-    return tuple(_prompts(part, session)) if part else ()
+    return tuple(_yield_prompts(part, session)) if part else ()
 
 
-def _observation(part: NotePart, session: Session) -> Observation:
+def _read_observation(part: NotePart, session: Session) -> Observation:
     read = read_part(part, OBSERVATION_KEYS)
     kind = read.first("obs_type").casefold()
     return Observation(
@@ -330,30 +330,30 @@ def _observation(part: NotePart, session: Session) -> Observation:
         facts=tuple(map(unescape_markdown, read.values("fact"))),
         narrative=split_paragraphs(unescape_markdown(read.text)),
         concepts=split_words(list(map(unescape_markdown, read.values("concepts")))),
-        files_read=_targets(read.values("reads")),
-        files_modified=_targets(read.values("modifies")),
+        files_read=_list_targets(read.values("reads")),
+        files_modified=_list_targets(read.values("modifies")),
         prompt_number=read.number("prompt_number"),
         discovery_tokens=read.number("discovery_tokens"),
-        git=_git_of(read, session),
+        git=_read_git(read, session),
     )
 
 
-def _summary(part: NotePart, session: Session) -> Summary:
+def _read_summary(part: NotePart, session: Session) -> Summary:
     read = read_part(part, SUMMARY_KEYS)
     return Summary(
         id=part.id,
         session_id=session.session_id,
         project=session.project,
         created_at=to_datetime(read.first("created_at")) or session.ended_at or session.started_at,
-        files_read=_targets(read.values("reads")),
-        files_edited=_targets(read.values("modifies")),
+        files_read=_list_targets(read.values("reads")),
+        files_edited=_list_targets(read.values("modifies")),
         discovery_tokens=read.number("discovery_tokens"),
-        git=_git_of(read, session),
+        git=_read_git(read, session),
         **{key: read.first(key) for key in SUMMARY_TEXTS},
     )
 
 
-def _prompts(part: NotePart, session: Session) -> Iterator[Prompt]:
+def _yield_prompts(part: NotePart, session: Session) -> Iterator[Prompt]:
     for key, value in read_part(part, frozenset()).fields:
         if number := _PROMPT.match(key):
             moment = _FIRST_MOMENT.match(value)
@@ -367,7 +367,7 @@ def _prompts(part: NotePart, session: Session) -> Iterator[Prompt]:
             )
 
 
-def _targets(values: Sequence[str]) -> tuple[str, ...]:
+def _list_targets(values: Sequence[str]) -> tuple[str, ...]:
     """Return the files of some fields: links by their target, without headings and shown text."""
     targets = (
         re.split(r"[|#^]", link[1])[0] if link[1] else unescape_markdown(link[2])
@@ -377,12 +377,14 @@ def _targets(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for file in targets if (path := one_line(file))))
 
 
-def _git_of(read: PartFields, session: Session) -> GitState | None:
+def _read_git(read: PartFields, session: Session) -> GitState | None:
     here = session.git.repository_id if session.git else ""
-    return _git(read.first("repository_id") or here, read.first("branch"), read.first("commit"))
+    return _make_git(
+        read.first("repository_id") or here, read.first("branch"), read.first("commit")
+    )
 
 
-def _git(repository_id: str, branch: str, commit: str) -> GitState | None:
+def _make_git(repository_id: str, branch: str, commit: str) -> GitState | None:
     return GitState(repository_id, branch, commit) if commit else None
 
 
@@ -391,7 +393,7 @@ def _read_key(extra: Mapping[str, object], key: str) -> str:
     return one_line(str(value)) if isinstance(value, str | int | float) else ""
 
 
-def _count(extra: Mapping[str, object], key: str) -> int:
+def _read_count(extra: Mapping[str, object], key: str) -> int:
     value = extra.get(key)
     return value if isinstance(value, int) and value > 0 else 0
 

@@ -48,10 +48,10 @@ def redact(
     `allowed` has the fingerprints of values that are no secrets (setting `secrets.allow`);
     `values` gets the secrets that were found, to redact them in what was stored before.
     """
-    text = _encodable(text)
-    spans = list(_private(text, [(0, len(text))]))
+    text = _make_encodable(text)
+    spans = list(_yield_private(text, [(0, len(text))]))
     replaced = _replace_spans(text, spans)
-    secrets = _secrets(replaced, allowed, values)
+    secrets = _find_secrets(replaced, allowed, values)
     return _replace_spans(replaced, secrets), len(spans) + len(secrets)
 
 
@@ -64,7 +64,7 @@ def hide_private(text: str) -> str:
     if "<" not in text or not _TAG.search(text):
         return text
     named = _NAMED.sub(lambda code: "." * len(code[0]), text)
-    spans = list(_private(named, [(0, len(named))]))
+    spans = list(_yield_private(named, [(0, len(named))]))
     closed = {tag.end() for tag in _TAG.finditer(named) if tag[1]}
     if not closed.issuperset(end for _, end, _ in spans):
         raise BadInput(
@@ -84,11 +84,11 @@ def redact_value(
     """
     pieces = _Pieces([], [], [])
     value = _collect(value, pieces, 0)
-    private = _redact_pieces(pieces, _private(*pieces.joined()))
-    secret = _redact_pieces(pieces, _secrets(pieces.joined()[0], allowed, values))
+    private = _redact_pieces(pieces, _yield_private(*pieces.joined()))
+    secret = _redact_pieces(pieces, _find_secrets(pieces.joined()[0], allowed, values))
     if not private + secret:
         return value, 0
-    return _rebuilt(value, iter(pieces.texts)), private + secret
+    return _rebuild(value, iter(pieces.texts)), private + secret
 
 
 def redact_json(text: str, allowed: Collection[str] = ()) -> tuple[str, int]:
@@ -112,7 +112,7 @@ def redact_id(text: str, allowed: Collection[str] = ()) -> tuple[str, int]:
     return f"{SECRET}{sha256(text.encode(errors='replace')).hexdigest()[:24]}", count
 
 
-def _private(text: str, groups: Sequence[tuple[int, int]]) -> Iterator[_Span]:
+def _yield_private(text: str, groups: Sequence[tuple[int, int]]) -> Iterator[_Span]:
     """Find private spans; the start and end of each group bound those that aren't closed."""
     if "<" not in text:
         return
@@ -136,7 +136,7 @@ def _private(text: str, groups: Sequence[tuple[int, int]]) -> Iterator[_Span]:
         yield opened, limit, PRIVATE
 
 
-def _secrets(text: str, allowed: Collection[str], values: set[str] | None) -> list[_Span]:
+def _find_secrets(text: str, allowed: Collection[str], values: set[str] | None) -> list[_Span]:
     if len(text) < _LEAST:
         return []
     from memory_bank.notes.secrets.secrets import find
@@ -148,7 +148,7 @@ def _secrets(text: str, allowed: Collection[str], values: set[str] | None) -> li
     return starts
 
 
-def _encodable(text: str) -> str:
+def _make_encodable(text: str) -> str:
     """Replace halves of surrogate pairs, which no file and no database can hold."""
     return text if text.isascii() else text.encode(errors="replace").decode()
 
@@ -194,14 +194,14 @@ def _collect(value: Json, pieces: _Pieces, depth: int, before: str = "\n") -> Js
     if isinstance(value, dict | list) and depth >= _DEEPEST:
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str):
-        value = _encodable(value)
+        value = _make_encodable(value)
         pieces.add(value, before)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         pieces.add(str(value), before)
     elif isinstance(value, dict):
         entries = dict[str, Json]()
         for key, item in value.items():
-            name = _encodable(key)
+            name = _make_encodable(key)
             pieces.add(name)
             plain = not isinstance(item, dict | list)
             entries[name] = _collect(item, pieces, depth + 1, ": " if plain else "\n")
@@ -210,7 +210,7 @@ def _collect(value: Json, pieces: _Pieces, depth: int, before: str = "\n") -> Js
         lines = all(isinstance(item, str) for item in value)
         if not lines:
             return [_collect(item, pieces, depth + 1) for item in value]
-        value = [_encodable(str(item)) for item in value]
+        value = [_make_encodable(str(item)) for item in value]
         for number, item in enumerate(value):
             pieces.add(str(item), same_group=number > 0)
     return value
@@ -235,7 +235,7 @@ def _redact_pieces(pieces: _Pieces, spans: Iterator[_Span] | list[_Span]) -> int
     return count
 
 
-def _rebuilt(value: Json, texts: Iterator[str]) -> Json:
+def _rebuild(value: Json, texts: Iterator[str]) -> Json:
     """Put redacted texts in the place of those of a value, in the order of `_collect`."""
     if isinstance(value, str):
         return next(texts)
@@ -245,13 +245,13 @@ def _rebuilt(value: Json, texts: Iterator[str]) -> Json:
         text = next(texts)
         return value if text == str(value) else text
     if isinstance(value, list):
-        return [_rebuilt(item, texts) for item in value]
+        return [_rebuild(item, texts) for item in value]
     keys = dict[str, Json]()
     for item in value.values():
         key = next(texts)
         while key in keys:  # two keys that were redacted
             key += "_"
-        keys[key] = _rebuilt(item, texts)
+        keys[key] = _rebuild(item, texts)
     return keys
 
 
@@ -272,18 +272,18 @@ def redact_record(record: Record, redact: Redact) -> tuple[Record, int]:
     total = 0
     for name, value in original._asdict().items():
         if name not in _KEPT:
-            changes[name], count = _value(value, redact)
+            changes[name], count = _redact_any(value, redact)
             total += count
     copy: Record = original._replace(**changes)
     return copy, total
 
 
-def _value(value: object, redact: Redact) -> tuple[object, int]:
+def _redact_any(value: object, redact: Redact) -> tuple[object, int]:
     if isinstance(value, str):
         return redact(value)
     if hasattr(value, "_replace"):
         return redact_record(value, redact)
     if isinstance(value, tuple):
-        pairs = [_value(item, redact) for item in value]
+        pairs = [_redact_any(item, redact) for item in value]
         return tuple(item for item, _ in pairs), sum(count for _, count in pairs)
     return value, 0

@@ -54,8 +54,8 @@ def add_observations(
 
     `clean` may change what is added, here and below.
     """
-    note = _note(path, text)
-    git = _git(note)
+    note = _parse_text(path, text)
+    git = _read_git(note)
     new = [
         settle_observation(observation, git)
         for observation in observations
@@ -69,7 +69,7 @@ def add_observations(
 
 def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = str) -> str:
     """Return a note's text with those prompts that it does not have yet, after the others."""
-    note = _note(path, text)
+    note = _parse_text(path, text)
     session = read_head(note)
     there = {prompt.prompt_number for prompt in read_prompts(note, session)} if session else set()
     new = [settle_prompt(prompt) for prompt in prompts if prompt.prompt_number not in there]
@@ -86,15 +86,15 @@ def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = 
 
 def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> str:
     """Return a note's text with a summary in place of the one that it has."""
-    note = _note(path, text)
-    git = _git(note)
+    note = _parse_text(path, text)
+    git = _read_git(note)
     summary = settle_summary(summary, git)
     parts = note_reading.read_parts(note)
     if parts.summary is None:
         at = parts.prompts.start if parts.prompts else _first_heading(note, parts)
         text = _splice_block(text, at, clean(summary_block(summary, git)))
-        if make_summary_id(summary.session_id) not in _note(path, text).body.blocks:
-            raise _not_read(path)
+        if make_summary_id(summary.session_id) not in _parse_text(path, text).body.blocks:
+            raise _say_not_read(path)
         return text
     fields = [(key, clean(value)) for key, value in summary_fields(summary, git) if value]
     return _replace_fields(text, parts.summary, fields)
@@ -102,46 +102,46 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
 
 def read_field(path: str, text: str, observation_id: str, key: str) -> str:
     """Return the value of a field of an observation or the summary; empty if it has none."""
-    part = _observation(path, text, observation_id)
-    number = _field_number(part, key)
+    part = _find_observation(path, text, observation_id)
+    number = _find_field_line(part, key)
     match = FIELD.fullmatch(part.lines[number]) if number is not None else None
     return (match[2] or "").strip() if match else ""
 
 
 def set_field(path: str, text: str, observation_id: str, key: str, value: str) -> str:
     """Return a note's text with a field of an observation or the summary set."""
-    part = _observation(path, text, observation_id)
-    number = _field_number(part, key)
+    part = _find_observation(path, text, observation_id)
+    number = _find_field_line(part, key)
     if number is None:
-        return _insert_lines(text, part, _after_fields(part), [field_line(key, value)])
+        return _insert_lines(text, part, _find_end_of_fields(part), [field_line(key, value)])
     former = part.lines[number]
-    at = text.index(former, _offset(text, part, number))
+    at = text.index(former, _find_offset(text, part, number))
     return text[:at] + field_line(key, value) + text[at + len(former) :]
 
 
 def remove_observation(path: str, text: str, observation_id: str) -> str:
     """Return a note's text without the section of an observation."""
-    part = _observation(path, text, observation_id)
+    part = _find_observation(path, text, observation_id)
     return text[: part.start] + text[part.end :]
 
 
-def _observation(path: str, text: str, observation_id: str) -> NotePart:
+def _find_observation(path: str, text: str, observation_id: str) -> NotePart:
     """Return the part of an observation, or of the summary, by its id.
 
     Raises StorageFailed if the note does not have it.
     """
-    parts = note_reading.read_parts(_note(path, text))
+    parts = note_reading.read_parts(_parse_text(path, text))
     all_parts = (*parts.observations, parts.summary)
     part = next(
         (part for part in all_parts if part and part.id == observation_id),
         None,
     )
     if part is None:
-        raise _not_read(path)
+        raise _say_not_read(path)
     return part
 
 
-def _after_fields(part: NotePart) -> int:
+def _find_end_of_fields(part: NotePart) -> int:
     """Return the number of the first line after an observation's fields."""
     lines = part.lines
     number = next((n for n, line in enumerate(lines) if line.strip()), 0)
@@ -152,9 +152,9 @@ def _after_fields(part: NotePart) -> int:
     return number
 
 
-def _field_number(part: NotePart, key: str) -> int | None:
+def _find_field_line(part: NotePart, key: str) -> int | None:
     """Return the number of the line with a field; None if an observation has no such field."""
-    for number, line in enumerate(part.lines[: _after_fields(part)]):
+    for number, line in enumerate(part.lines[: _find_end_of_fields(part)]):
         match = FIELD.fullmatch(line)
         if match and match[1].lower() == key:
             return number
@@ -179,21 +179,21 @@ def _replace_fields(text: str, part: NotePart, fields: Sequence[tuple[str, str]]
             last = len(entries)
     at = last or (1 if entries and not entries[0].strip() else 0)
     entries[at:at] = [field_line(*field) for field in values.items()]
-    newline = _newline(text)
+    newline = _find_newline(text)
     body = newline.join("\n".join(entries).split("\n"))
     return text[: part.body] + body + text[part.end :]
 
 
 def _insert_lines(text: str, part: NotePart, at: int, lines: Sequence[str]) -> str:
     """Insert lines into a part before its line number `at`."""
-    newline = _newline(text)
-    offset = _offset(text, part, at)
+    newline = _find_newline(text)
+    offset = _find_offset(text, part, at)
     if offset is None:
         return f"{text[: part.end]}{newline}{newline.join(lines)}{newline}{text[part.end :]}"
     return f"{text[:offset]}{newline.join(lines)}{newline}{text[offset:]}"
 
 
-def _offset(text: str, part: NotePart, at: int) -> int | None:
+def _find_offset(text: str, part: NotePart, at: int) -> int | None:
     """Return the offset of a part's line number `at`; None if no line end comes before it."""
     offset = part.body
     for _ in range(at):
@@ -206,17 +206,17 @@ def _offset(text: str, part: NotePart, at: int) -> int | None:
 
 def _insert_block(path: str, text: str, block: str, ids: Collection[str]) -> str:
     """Insert a block at the end, or before a heading if something open at the end swallows it."""
-    starts = [section.start for section in _note(path, text).body.sections]
+    starts = [section.start for section in _parse_text(path, text).body.sections]
     for at in [len(text), *reversed(starts)]:
         new = _splice_block(text, at, block)
-        if all(name in _note(path, new).body.blocks for name in ids):
+        if all(name in _parse_text(path, new).body.blocks for name in ids):
             return new
-    raise _not_read(path)
+    raise _say_not_read(path)
 
 
 def _splice_block(text: str, at: int, block: str) -> str:
     """Insert a block with blank lines around it."""
-    newline = _newline(text)
+    newline = _find_newline(text)
     before, after = text[:at], text[at:]
     ends = len(BREAK.findall(before[len(before.rstrip()) :]))
     gap = newline * max(0, 2 - ends) if before.strip() else ""
@@ -229,21 +229,21 @@ def _first_heading(note: Note, parts: note_reading.NoteParts) -> int:
     return parts.observations[0].start if parts.observations else len(note.text)
 
 
-def _newline(text: str) -> str:
+def _find_newline(text: str) -> str:
     match = BREAK.search(text)
     return match[0] if match else last_break(text, "\n")
 
 
-def _git(note: Note) -> GitState | None:
+def _read_git(note: Note) -> GitState | None:
     session = read_head(note)
     return session.git if session else None
 
 
-def _note(path: str, text: str) -> Note:
+def _parse_text(path: str, text: str) -> Note:
     return parse_note(path, text.encode("utf-8", "replace"))
 
 
-def _not_read(path: str) -> StorageFailed:
+def _say_not_read(path: str) -> StorageFailed:
     return StorageFailed(
         f"{path}: nothing can be added so that it reads back", "repair the note in an editor"
     )

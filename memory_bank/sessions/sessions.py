@@ -77,13 +77,13 @@ def end_killed(bank: Bank, starting: str = "") -> list[str]:
     for session_id in ids:
         try:
             if session_id != starting:
-                _end(bank, session_id)
+                _end_if_idle(bank, session_id)
         except MemoryBankError as error:
             problems.append(f"session {session_id[:60]}: {error.message}")
     return problems
 
 
-def _end(bank: Bank, session_id: str) -> None:
+def _end_if_idle(bank: Bank, session_id: str) -> None:
     with open_store(bank) as store:
         session, row = store.get_session(session_id), store.queue.session(session_id)
         if session is None or row is None or store.get_pending(session_id, 1):
@@ -96,7 +96,7 @@ def _end(bank: Bank, session_id: str) -> None:
         moment = last_moment(session)
         if outline := store.queue.running(session_id):
             moment = max(moment, parse_time(outline.last_moment))
-    _close(bank, session_id, None, session.ended_at or moment, if_idle=True)
+    _close_session(bank, session_id, None, session.ended_at or moment, if_idle=True)
 
 
 DEFAULT_TYPE = "discovery"
@@ -215,7 +215,7 @@ def store_observation(
     check_captured(bank)
     worded = {
         "obs_type": check_type(obs_type or DEFAULT_TYPE),
-        "title": _title(title),
+        "title": _check_title(title),
         "subtitle": subtitle,
         "facts": tuple(facts),
         "narrative": narrative,
@@ -261,10 +261,10 @@ def end_session(
     else one is made of its prompts and observations. `ended_at` is now by default.
     `sample` asks a client's model, as in `compress`. Raises BadInput for an unknown session.
     """
-    return _close(bank, session_id, summary, ended_at, sample=sample)
+    return _close_session(bank, session_id, summary, ended_at, sample=sample)
 
 
-def _close(
+def _close_session(
     bank: Bank,
     session_id: str,
     summary: str | Mapping[str, object] | None,
@@ -283,7 +283,7 @@ def _close(
         if running and not is_idle(store, running):
             return None  # it has started again, as it may while others are ended
         ended = before._replace(ended_at=ended_at or datetime.now(UTC))
-        written = _summary(bank, store, ended, summary)
+        written = _make_summary(bank, store, ended, summary)
         store.update_session(ended)
         former_id = summary_id = before.summary.id if before.summary else None
         if written is not None:
@@ -295,7 +295,9 @@ def _close(
     return summary_id
 
 
-def _ending(call: Call, bank: Bank, session_id: str, summary: str | None = None) -> SessionStep:
+def _end_with_stdin(
+    call: Call, bank: Bank, session_id: str, summary: str | None = None
+) -> SessionStep:
     """End a session, with a summary that stdin may have."""
     return end(bank, session_id, call.read_text("-") if summary == "-" else summary)
 
@@ -310,7 +312,7 @@ def _ending(call: Call, bank: Bank, session_id: str, summary: str | None = None)
         ("memory-bank session end 7f3c2d10-4a55", "with a summary of what is known"),
         ("memory-bank session end review-4 'Retries are in place'", "with your own words"),
     ),
-    through=_ending,
+    through=_end_with_stdin,
     view=views.view_ended,
     tool=Tool(
         "End a session with its summary, where no hook does it.",
@@ -340,7 +342,7 @@ def end(
     return SessionStep(SCHEMA_VERSION, session_id, summary_id=summary_id)
 
 
-def _summary(
+def _make_summary(
     bank: Bank, store: NoteStore, session: Session, argument: str | Mapping[str, object] | None
 ) -> Summary | None:
     """Return the summary to store; None to leave what there is."""
@@ -391,7 +393,7 @@ def _start_agent(
     )
 
 
-def _title(title: str) -> str:
+def _check_title(title: str) -> str:
     title = one_line(title)
     if len(title) >= TITLE_LIMIT:
         raise BadInput(

@@ -93,7 +93,7 @@ def start_text(
     bank.catch_up()
     with bank.lock:
         ruled = rules(bank)
-        content = bank.read(lambda view: _parts(bank, view, project, session_id, ruled))
+        content = bank.read(lambda view: _list_parts(bank, view, project, session_id, ruled))
     if not content:
         return ""
     head = f"# Memory of {project or bank_project(bank)}"
@@ -104,7 +104,7 @@ def start_text(
         text = "\n\n".join((head, quote(body), more))
         if estimate(text) <= MOST_TOKENS or not any(lines for _, lines in content):
             return text
-        _shorten(content)
+        _drop_line(content)
 
 
 class StartLine(NamedTuple):
@@ -122,14 +122,14 @@ class StartLine(NamedTuple):
 Part = tuple[str, list[StartLine]]
 
 
-def _shorten(parts: list[Part]) -> None:
+def _drop_line(parts: list[Part]) -> None:
     """Take the last line of the longest part that has more than two, else of the last part."""
     long = [lines for _, lines in parts[1:] if len(lines) > 2]  # noqa: PLR2004 - the newest two stay
     start_lines = [lines for _, lines in parts if lines]
     (max(long, key=len) if long else start_lines[-1]).pop()
 
 
-def _parts(
+def _list_parts(
     bank: Bank, view: View, project: str, session_id: str, rules: Sequence[str]
 ) -> list[Part]:
     limits = bank.settings.context._replace(session_limit=_SESSIONS)
@@ -188,9 +188,9 @@ def _parts(
         if observation.title not in decisions
     ]
     parts = [
-        ("Open steps", _lines(steps, "steps")),
-        ("Rules and decisions of users and agents", _lines(decided, "rules")),
-        ("Learned and done in the last sessions", _lines(learned, "learned")),
+        ("Open steps", _choose_lines(steps, "steps")),
+        ("Rules and decisions of users and agents", _choose_lines(decided, "rules")),
+        ("Learned and done in the last sessions", _choose_lines(learned, "learned")),
     ]
     titles = {line.text for _, lines in parts for line in lines}
     parts += _yield_bank_parts(bank, view, others_sessions[0] if others_sessions else None, titles)
@@ -216,7 +216,7 @@ def _list_decisions(
                 yield text, None
 
 
-def _lines(start_lines: Iterable[StartLine], part: str) -> list[StartLine]:
+def _choose_lines(start_lines: Iterable[StartLine], part: str) -> list[StartLine]:
     """Return the first lines that say something new, shortened, as many as a part may have."""
     lines = list[StartLine]()
     for line in start_lines:
@@ -236,17 +236,17 @@ def list_sessions(
     project = asked_project(bank, project)
     cutoff = (now - timedelta(days=limits.date_range_days)).timestamp()
     read: list[Session] = []
-    for row in _newest(view.manifest, _scope(view.manifest, note_reading.TYPE, project)):
+    for row in _yield_newest(view.manifest, _find_scope(view.manifest, note_reading.TYPE, project)):
         if len(read) >= limits.session_limit or max(row.created, row.updated) < cutoff:
             break
         extra = row.data.get("extra", ())
         if (
             "session_id" in extra
             and "project" in extra
-            and (session := _read(bank, row)) is not None
+            and (session := _read_session(bank, row)) is not None
         ):
             read.append(session)
-    return mark_taken_back(bank.layout.project, sorted(read, key=_newness, reverse=True))
+    return mark_taken_back(bank.layout.project, sorted(read, key=_sort_key, reverse=True))
 
 
 def sessions_with_decisions(
@@ -262,16 +262,16 @@ def sessions_with_decisions(
     decisions = entries.list_entries(view.manifest, entry_conditions, limits.observation_limit)
     numbers = [*dict.fromkeys(entry.document for entry in decisions)]
     notes = open_index.yield_notes(view.manifest, numbers)
-    return [session for note in notes if (session := _read(bank, note)) is not None]
+    return [session for note in notes if (session := _read_session(bank, note)) is not None]
 
 
-def _newness(session: Session) -> tuple[datetime, datetime]:
+def _sort_key(session: Session) -> tuple[datetime, datetime]:
     """Return when a session started, and, since that is in seconds, when it did something last."""
     did = (observation.created_at for observation in session.observations)
     return session.started_at, max(did, default=session.started_at)
 
 
-def _read(bank: Bank, row: NoteRow) -> Session | None:
+def _read_session(bank: Bank, row: NoteRow) -> Session | None:
     """Return the session of a note; None if it is gone or is no session any more."""
     try:
         return note_reading.parse(row.path, bank.store.read_bytes(row.path))
@@ -309,31 +309,33 @@ def _yield_bank_parts(
     A note whose title is in the lines that were told already is not told again.
     """
     manifest = view.manifest
-    sessions = _scope(manifest, note_reading.TYPE).only or frozenset()
+    sessions = _find_scope(manifest, note_reading.TYPE).only or frozenset()
     hidden = filters.find_scope(manifest, [], hidden=False).without
     numbers = document_rows.newest_numbers(manifest, Scope(without=hidden | sessions))
     old = document_graph.map_superseded(manifest, numbers)
-    decisions = list(_valid(_newest(manifest, _scope(manifest, "decision")), old))
+    decisions = list(_yield_valid(_yield_newest(manifest, _find_scope(manifest, "decision")), old))
     used = bank.state.accesses([row.known_as for row in decisions])
     often = [row for row in decisions if row.known_as in used]
     often.sort(key=lambda row: used[row.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2
-    rows = _valid(open_index.yield_notes(manifest, numbers), old)
+    rows = _yield_valid(open_index.yield_notes(manifest, numbers), old)
     candidates = chain(decisions[:half], often[:half], decisions[half:], rows)
     changed = list[StartLine]()
     if last:
         since = last.started_at.timestamp()
         notes = open_index.yield_notes(manifest, numbers)
         late = takewhile(lambda row: max(row.created, row.updated) >= since, notes)
-        untold = [row for row in late if _title_of(row) not in titles][: _MOST["changed"]]
-        titles.update(map(_title_of, untold))
-        changed = _lines((_line_of_changed(bank, view, note) for note in untold), "changed")
+        untold = [row for row in late if _cut_title(row) not in titles][: _MOST["changed"]]
+        titles.update(map(_cut_title, untold))
+        changed = _choose_lines((_describe_changed(bank, view, note) for note in untold), "changed")
     if numbers:
         count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
         if number := view.index.indexer.left:
             count += f" and {number} that are not indexed yet"
-        untold_notes = (note for note in candidates if _title_of(note) not in titles)
-        lines = _lines((_line_of_note(bank, view, note) for note in untold_notes), "decisions")
+        untold_notes = (note for note in candidates if _cut_title(note) not in titles)
+        lines = _choose_lines(
+            (_describe_note(bank, view, note) for note in untold_notes), "decisions"
+        )
         yield f"{count}, the newest and most used decisions first", lines
         changed += [StartLine(count)] if changed and not lines else []
     if changed:
@@ -342,18 +344,18 @@ def _yield_bank_parts(
         yield "Past the review date: check before use", [StartLine(note.path) for note in overdue]
 
 
-def _title_of(note: NoteRow) -> str:
+def _cut_title(note: NoteRow) -> str:
     """Return the text that tells a note by its title."""
     return cut(note.title, _LINE)
 
 
-def _line_of_note(bank: Bank, view: View, note: NoteRow) -> StartLine:
+def _describe_note(bank: Bank, view: View, note: NoteRow) -> StartLine:
     """Return a note's title with its id and tokens as search lists them."""
     rows = read_places(view, bank_project(bank), [RowPlace(note.number)])
     return StartLine(note.title, "".join(f" #{row.id} ~{row.estimated_tokens}" for row in rows))
 
 
-def _line_of_changed(bank: Bank, view: View, note: NoteRow) -> StartLine:
+def _describe_changed(bank: Bank, view: View, note: NoteRow) -> StartLine:
     """Return a note's title, cut where its path would be cut otherwise, with its tokens."""
     place = f" ({note.path})"
     title = cut(note.title, max(_LINE - len(place), _LEAST_TITLE))
@@ -361,18 +363,18 @@ def _line_of_changed(bank: Bank, view: View, note: NoteRow) -> StartLine:
     return StartLine(f"{title}{place}", "".join(f" ~{row.estimated_tokens}" for row in rows))
 
 
-def _scope(manifest: Manifest, kind: str, project: str = "") -> Scope:
+def _find_scope(manifest: Manifest, kind: str, project: str = "") -> Scope:
     """Return the notes of a type, of any project if it is empty."""
     conditions = [Condition("type", kind), *([Condition("project", project)] if project else ())]
     return filters.find_scope(manifest, conditions, hidden=False)
 
 
-def _newest(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
+def _yield_newest(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
     """Yield the notes in scope, the last created or updated first."""
     return open_index.yield_notes(manifest, document_rows.newest_numbers(manifest, scope))
 
 
-def _valid(notes: Iterable[NoteRow], superseded: Collection[int]) -> Iterator[NoteRow]:
+def _yield_valid(notes: Iterable[NoteRow], superseded: Collection[int]) -> Iterator[NoteRow]:
     """Yield the notes that hold: neither ended nor superseded."""
     return (row for row in notes if row.status not in _ENDED and row.number not in superseded)
 

@@ -126,7 +126,7 @@ def git_state(folder: Path) -> GitState | None:
     tree = repository.find_worktree(folder)
     if tree is None:
         return None
-    stamp, now = _stamp(tree), time.monotonic()
+    stamp, now = _read_stamp(tree), time.monotonic()
     former_stamp, until, state = _states.get(tree, ((), 0.0, None))
     if former_stamp != stamp or until < now:
         commit = repository.read_head(tree)
@@ -145,7 +145,7 @@ def git_state_at(session: Session, when: datetime, folder: Path) -> GitState | N
     return git_state(folder) if recent else session.git
 
 
-def _stamp(tree: Path) -> tuple[object, ...]:
+def _read_stamp(tree: Path) -> tuple[object, ...]:
     """Return what changes when another commit is checked out: HEAD and its log."""
     folder = repository.git_folder(tree)
     stamps: list[object] = []
@@ -179,11 +179,13 @@ def mark_taken_back(project: Path, sessions: Sequence[Session]) -> list[Session]
         and COMMITTED not in observation.facts
     ]
     commit_time = objects.read_commit_time(project, state.commit) if captured else 0.0
-    since = max(commit_time, _checked_out_since(tree)) if commit_time else math.inf
+    since = max(commit_time, _find_checkout_time(tree)) if commit_time else math.inf
     open_work = {
         observation.id: observation
         for observation, session in captured
-        if since < _began(observation, session) < _last_written(project, observation.files_modified)
+        if since
+        < _find_start(observation, session)
+        < _find_oldest_change(project, observation.files_modified)
     }
     files = {path for observation in open_work.values() for path in observation.files_modified}
     if not files:
@@ -195,7 +197,7 @@ def mark_taken_back(project: Path, sessions: Sequence[Session]) -> list[Session]
     return [
         session._replace(
             observations=tuple(
-                _taken_back(observation)
+                _mark_observation(observation)
                 if observation.id in open_work and clean.issuperset(observation.files_modified)
                 else observation
                 for observation in session.observations
@@ -205,7 +207,7 @@ def mark_taken_back(project: Path, sessions: Sequence[Session]) -> list[Session]
     ]
 
 
-def _checked_out_since(tree: Path) -> float:
+def _find_checkout_time(tree: Path) -> float:
     """Return when a work tree was made, by the first line of the log of its HEAD, in seconds.
 
     That is never without a log, as it can't be known then.
@@ -216,7 +218,7 @@ def _checked_out_since(tree: Path) -> float:
     return math.inf
 
 
-def _last_written(project: Path, paths: Sequence[str]) -> float:
+def _find_oldest_change(project: Path, paths: Sequence[str]) -> float:
     """Return when the file was written that was not written for longest; 0 if one is missing."""
     try:
         return min(project.joinpath(path).lstat().st_mtime for path in paths)
@@ -224,14 +226,14 @@ def _last_written(project: Path, paths: Sequence[str]) -> float:
         return 0.0
 
 
-def _began(observation: Observation, session: Session) -> float:
+def _find_start(observation: Observation, session: Session) -> float:
     moments = [
         p.created_at for p in session.prompts if p.prompt_number == observation.prompt_number
     ]
     return (moments or [session.started_at])[0].timestamp()
 
 
-def _taken_back(observation: Observation) -> Observation:
+def _mark_observation(observation: Observation) -> Observation:
     title = f"{TAKEN_BACK}{observation.title}"
     return observation._replace(
         obs_type="discovery", title=title[: TITLE_LIMIT - 1], files_modified=()
@@ -258,7 +260,7 @@ def current_session(bank: Bank, session_id: str = "") -> tuple[str, str]:
     if not (session_id.strip() or bank.settings.sessions.capture):
         return "", ""
     with open_store(bank) as store:
-        name = check_session_id(session_id) if session_id.strip() else _running(bank, store)
+        name = check_session_id(session_id) if session_id.strip() else _find_running(bank, store)
         if session_id.strip():
             store.check_not_forgotten(name)
             find_known_session(store, name)
@@ -266,7 +268,7 @@ def current_session(bank: Bank, session_id: str = "") -> tuple[str, str]:
         return name, store.note_of(name) if session else ""
 
 
-def _running(bank: Bank, store: NoteStore) -> str:
+def _find_running(bank: Bank, store: NoteStore) -> str:
     """Return the id of the session that goes on; empty if that isn't known."""
     for name in VARIABLES:
         if line := one_line(os.environ.get(name, "")):

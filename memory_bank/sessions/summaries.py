@@ -43,7 +43,7 @@ def build_summary(
     BadInput for other keys or values.
     """
     fields = _check_argument(argument)
-    texts = {"request": _request(session)} | (fields or _local(session))
+    texts = {"request": _join_request(session)} | (fields or _summarise_texts(session))
     read = [file for observation in session.observations for file in observation.files_read]
     edited = [file for observation in session.observations for file in observation.files_modified]
     return Summary(
@@ -69,10 +69,10 @@ def _check_argument(argument: str | Mapping[str, object] | None) -> dict[str, st
             f"a summary has no {', '.join(sorted(map(str, unknown)))[:60]}",
             f"give a text, or some of: {', '.join(SUMMARY_TEXTS)}",
         )
-    return {key: text for key, value in argument.items() if (text := _text(key, value))}
+    return {key: text for key, value in argument.items() if (text := _check_text(key, value))}
 
 
-def _text(key: str, value: object) -> str:
+def _check_text(key: str, value: object) -> str:
     if value is None or isinstance(value, str):
         return (value or "").strip()
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
@@ -80,7 +80,7 @@ def _text(key: str, value: object) -> str:
     raise BadInput(f"{key} of a summary is no text", "give a text, or a list of texts")
 
 
-def _request(session: Session) -> str:
+def _join_request(session: Session) -> str:
     texts = [one_line(prompt.prompt_text) for prompt in session.prompts]
     prompts = [text for text in texts if text][:_PROMPTS]
     return _join_lines(
@@ -88,7 +88,7 @@ def _request(session: Session) -> str:
     )
 
 
-def _local(session: Session) -> dict[str, str]:
+def _summarise_texts(session: Session) -> dict[str, str]:
     """Return what observations tell."""
     return {key: _join_lines(lines) for key, lines in summarise(session).items() if lines}
 
@@ -126,7 +126,7 @@ def summarise(session: Session) -> dict[str, list[str]]:
     text = f"read {', '.join(files[:_MOST_FILES])}" if files else ""
     if len(files) > _MOST_FILES:
         text += f" and {len(files) - _MOST_FILES} more"
-    failing = list(_failing(observations))
+    failing = list(_yield_failing(observations))
     rules = [
         *(
             fact.removeprefix(DECIDED)
@@ -145,7 +145,7 @@ def summarise(session: Session) -> dict[str, list[str]]:
                 for observation in observations
                 if observation.obs_type == "discovery" and observation.narrative
             ),
-            *_causes(observations),
+            *_yield_causes(observations),
         ],
         "completed": [
             *(
@@ -155,7 +155,7 @@ def summarise(session: Session) -> dict[str, list[str]]:
             ),
             *_find_passed_checks(observations, failing),
         ],
-        "next_steps": [*_steps(session), *failing[-1:]],
+        "next_steps": [*_list_steps(session), *failing[-1:]],
     }
 
 
@@ -168,7 +168,7 @@ def _is_rule(observation: Observation) -> bool:
     )
 
 
-def _causes(observations: Sequence[Observation]) -> Iterator[str]:
+def _yield_causes(observations: Sequence[Observation]) -> Iterator[str]:
     """Yield what failed and was mended, with what it said."""
     for observation in observations:
         if observation.obs_type == "bugfix" and not observation.narrative:
@@ -177,7 +177,7 @@ def _causes(observations: Sequence[Observation]) -> Iterator[str]:
             ]
 
 
-def _failing(observations: Sequence[Observation]) -> Iterator[str]:
+def _yield_failing(observations: Sequence[Observation]) -> Iterator[str]:
     """Yield the checks whose last run failed, and was not contained in one that passed."""
     from memory_bank.sessions.compression import shell  # start-up: a start only reads summaries
 
@@ -189,11 +189,14 @@ def _failing(observations: Sequence[Observation]) -> Iterator[str]:
                 command = shell.show_command(failed["command"])
                 open_runs.pop(command, None)
                 where = after.removeprefix("at ") if after.startswith("at ") else ""
-                open_runs[command] = number, where, failed["how"], _tests(fact)
+                open_runs[command] = number, where, failed["how"], _count_tests(fact)
             elif passed := _PASSES.match(fact):
                 run = shell.run_of(shell.split_commands(passed["command"]))
                 for command, (_, where, _, tests) in list(open_runs.items()):
-                    then, size = shell.run_of(shell.split_commands(command)), (_tests(fact), tests)
+                    then, size = (
+                        shell.run_of(shell.split_commands(command)),
+                        (_count_tests(fact), tests),
+                    )
                     if command == passed["command"] or shell.covers(run, then, where, size):
                         del open_runs[command]
     for command, (number, _, how, _) in open_runs.items():
@@ -204,7 +207,7 @@ def _failing(observations: Sequence[Observation]) -> Iterator[str]:
             yield f"`{command}` {end}"
 
 
-def _tests(fact: str) -> int:
+def _count_tests(fact: str) -> int:
     return sum(map(int, re.findall(r"\b(\d+) (?:failed|passed)\b", fact)))
 
 
@@ -236,12 +239,12 @@ def open_steps(sessions: Sequence[Session]) -> list[tuple[str, Session]]:
             if line and not old and not (number and line.startswith("`")):
                 entries.append((line, session))
         completed += [
-            text for observation in session.observations for text in _done_sentence_of(observation)
+            text for observation in session.observations for text in _list_done(observation)
         ]
     return entries
 
 
-def _done_sentence_of(observation: Observation) -> list[str]:
+def _list_done(observation: Observation) -> list[str]:
     """Return what an observation that changes files tells as done, each thing by itself."""
     if observation.obs_type not in _CHANGES or not observation.files_modified:
         return []
@@ -249,7 +252,7 @@ def _done_sentence_of(observation: Observation) -> list[str]:
     return [" ".join((observation.title, *observation.files_modified)), *facts]
 
 
-def _steps(session: Session) -> list[str]:
+def _list_steps(session: Session) -> list[str]:
     """Return what users and agents left to do, and nobody did later."""
     observations = session.observations
     steps = list[tuple[int, str, bool]]()  # of which prompt, what, whether it is the first sentence
@@ -268,7 +271,7 @@ def _steps(session: Session) -> list[str]:
             text
             for observation in observations
             if observation.prompt_number >= number + agents
-            for text in _done_sentence_of(observation)
+            for text in _list_done(observation)
         ]
         if not is_covered(step, texts) and not is_covered(step, entries):
             entries.append(step)

@@ -51,7 +51,7 @@ def view_rows(answer: ObservationRows) -> View:
         advice = "Try other or fewer words or filters."
         return View("Nothing found", (), advice=advice, notices=answer.notices,
                     problem=answer.problem, code=NOTHING)  # fmt: skip
-    rows = _table(answer.results)
+    rows = _make_table(answer.results)
     return View(count(answer.count, "result"), [rows], notices=answer.notices,
                 problem=answer.problem, then=answer.hint)  # fmt: skip
 
@@ -60,7 +60,9 @@ def view_timeline(answer: Timeline) -> View:
     """Describe what came before and after an anchor, in the order of time."""
     rows = [*reversed(answer.before), answer.anchor, *answer.after]
     head = "In the order of time, the anchor marked >"
-    return View(head, [_table(rows)._replace(marked=len(answer.before))], problem=answer.problem)
+    return View(
+        head, [_make_table(rows)._replace(marked=len(answer.before))], problem=answer.problem
+    )
 
 
 def view_details(answer: Observations | SessionShown) -> View:
@@ -68,7 +70,9 @@ def view_details(answer: Observations | SessionShown) -> View:
     if isinstance(answer, SessionShown):
         return _view_session(answer)
     projects = {details.row.project for details in answer.observations}
-    entries = [_details(details, several=len(projects) > 1) for details in answer.observations]
+    entries = [
+        _describe_details(details, several=len(projects) > 1) for details in answer.observations
+    ]
     missing = f"not found: {', '.join(name[:_TITLE] for name in answer.missing)}"
     return View(
         count(answer.count, "result") if entries else "",
@@ -89,7 +93,7 @@ def view_sessions(answer: SessionRows) -> View:
     ]  # fmt: skip
     rows = [
         (
-            entry.session_id[:_DIGITS], _minute(entry.started_at), entry.session.project,
+            entry.session_id[:_DIGITS], _cut_to_minute(entry.started_at), entry.session.project,
             entry.session.agent, str(entry.counts.prompts), str(entry.counts.observations),
             str(entry.pending), entry.title,
         )
@@ -152,7 +156,7 @@ def view_recovered(recovered: Recovered) -> View:
     return View(notices=notices, code=FOUND if recovered.ids else NOTHING)
 
 
-def _table(rows: Sequence[IndexRow]) -> Table:
+def _make_table(rows: Sequence[IndexRow]) -> Table:
     """Return a row for each; with the project where not all have the same."""
     projects = sorted({row.project for row in rows})
     several = len(projects) > 1
@@ -160,7 +164,7 @@ def _table(rows: Sequence[IndexRow]) -> Table:
     cells = [
         [
             row.id, row.obs_type or row.type,
-            _minute(row.created_at), str(row.estimated_tokens), row.title,
+            _cut_to_minute(row.created_at), str(row.estimated_tokens), row.title,
             *([row.project[:_TITLE]] * several),
         ]
         for row in rows
@@ -169,11 +173,11 @@ def _table(rows: Sequence[IndexRow]) -> Table:
     return Table(headings, cells, "title", about)
 
 
-def _minute(moment: str) -> str:
+def _cut_to_minute(moment: str) -> str:
     return moment[:_MINUTE].replace("T", " ")
 
 
-def _details(details: Details, *, several: bool) -> Entry:
+def _describe_details(details: Details, *, several: bool) -> Entry:
     """Return all that is known of an observation, a session or a note; `several` projects are."""
     row, stored = details.row, details.stored
     observation = stored if isinstance(stored, Observation) else None
@@ -185,7 +189,7 @@ def _details(details: Details, *, several: bool) -> Entry:
         "type": kind,
         "title": "" if text.startswith(row.title) else row.title,
         "project": row.project if several else "",
-        "at": _minute(row.created_at),
+        "at": _cut_to_minute(row.created_at),
         "path": "" if observation else row.path,
         "session": stored.session_id if stored and not observation else "",
         "concepts": ", ".join(observation.concepts if observation else ()),
@@ -202,18 +206,18 @@ def _details(details: Details, *, several: bool) -> Entry:
         kind, row.created_at, row.project, Place(row.path), work,
         f"{about['branch']} {about['commit']}".strip(), *named,
     ]  # fmt: skip
-    return Entry(row.id, about, _body(details), row.title, line=line)
+    return Entry(row.id, about, _write_body(details), row.title, line=line)
 
 
-def _body(details: Details) -> str:
+def _write_body(details: Details) -> str:
     stored = details.stored
     if isinstance(stored, Observation):
         facts = "\n".join(f"- {fact}" for fact in stored.facts)
         parts = [stored.subtitle, facts, stored.narrative]
     elif stored:
-        rows = _table(details.observations or ()).rows
+        rows = _make_table(details.observations or ()).rows
         parts = [
-            "\n".join(_summary_lines(stored.summary)),
+            "\n".join(_yield_summary_lines(stored.summary)),
             "\n".join(f"prompt {p.prompt_number}: {p.prompt_text}" for p in stored.prompts),
             "\n".join(" | ".join(map(str, row)) for row in rows),
         ]
@@ -222,7 +226,7 @@ def _body(details: Details) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _summary_lines(summary: object) -> Iterator[str]:
+def _yield_summary_lines(summary: object) -> Iterator[str]:
     for key in SUMMARY_TEXTS:
         if text := getattr(summary, key, ""):
             yield f"{key.replace('_', ' ')}: {text.strip()}"
@@ -242,12 +246,12 @@ def _view_session(answer: SessionShown) -> View:
     line += [Place(path) for path in (session.path, *answer.notes) if path]
     prompts = [f"prompt {p.prompt_number}: {' '.join(p.prompt_text.split())}"
                for p in session.prompts]  # fmt: skip
-    text = "\n".join([*prompts, *_summary_lines(session.summary)])
-    entries = [_observation(observation) for observation in session.observations]
+    text = "\n".join([*prompts, *_yield_summary_lines(session.summary)])
+    entries = [_describe_observation(observation) for observation in session.observations]
     return View("", [Entry("", {}, text, answer.title, line=line), *entries])
 
 
-def _observation(observation: Observation) -> Entry:
+def _describe_observation(observation: Observation) -> Entry:
     line = [
         observation.obs_type,
         *(f"read: {path}" for path in observation.files_read),

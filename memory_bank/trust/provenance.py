@@ -45,7 +45,7 @@ _MOST_VERSIONS = 200
 """Newest commits of a note whose sections are compared."""
 
 
-def _log_for_agent(bank: Bank, name: str, limit: int) -> NoteLog:
+def _list_for_agent(bank: Bank, name: str, limit: int) -> NoteLog:
     """Return at most 200 commits, since an agent reads them all."""
     return log(bank, name, min(max(limit, 1), _MOST_VERSIONS))
 
@@ -88,7 +88,7 @@ def _log_or_blame(
         takes={"filename": "name", "limit": "limit"},
         defaults={"limit": 20},
         reads=True,
-        run=_log_for_agent,
+        run=_list_for_agent,
     ),
 )
 def log(

@@ -96,7 +96,7 @@ class NoteTrust:
     def possible_tiers(self) -> frozenset[str]:
         """Return the tiers that lines may have, without a comparison of lines."""
         if self.commits is None or not self.commits.blob(self.path):
-            return frozenset([UNKNOWN if self.commits and not self._known else UNCOMMITTED])
+            return frozenset([UNKNOWN if self.commits and not self._is_known else UNCOMMITTED])
         tiers = {self.origin(change.commit).trust for change in self.changes}
         if not self.clean:
             tiers.add(UNCOMMITTED)
@@ -106,7 +106,7 @@ class NoteTrust:
         """Return the origin of each line of the file; None if git can't say in time."""
         count = len(_split_lines(self.data))
         if self.commits is None or not self.commits.blob(self.path):
-            is_unknown = self.commits and not self._known
+            is_unknown = self.commits and not self._is_known
             return [LineOrigin(UNKNOWN) if is_unknown else self.uncommitted_origin()] * count
         origins = self._blame_head(seconds)
         if origins is None or self.clean:
@@ -118,7 +118,7 @@ class NoteTrust:
         return _carry_origins(old, origins, new, self.uncommitted_origin())
 
     @property
-    def _known(self) -> bool:
+    def _is_known(self) -> bool:
         return self.commits is not None and (self.commits.is_empty or self.commits.is_known)
 
     def _blame_head(self, seconds: float) -> list[LineOrigin] | None:

@@ -44,18 +44,18 @@ def view_origins(answer: NoteLog | NoteBlame, call: Call | None = None) -> View:
     if answer.lines is None:
         headings, gives_way = (*_COLUMNS, "line", "section"), "section"
         rows = [
-            (*_cells(section.source), str(section.line), section.heading or START)
+            (*_list_cells(section.source), str(section.line), section.heading or START)
             for section in answer.sections
         ]
     else:
         headings, gives_way = (*_COLUMNS, "line", "text"), "text"
-        rows = [(*_cells(line.source), str(line.line), line.text) for line in answer.lines]
+        rows = [(*_list_cells(line.source), str(line.line), line.text) for line in answer.lines]
     table = Table(headings, rows, "" if call is None else gives_way, {"path": answer.path})
-    parts: list[Entry | Table] = [_trust(answer), table]
+    parts: list[Entry | Table] = [_describe_trust(answer), table]
     return View(f"Trust: {answer.trust}", parts, notices=answer.limits)
 
 
-def _trust(answer: NoteLog | NoteBlame) -> Entry:
+def _describe_trust(answer: NoteLog | NoteBlame) -> Entry:
     return Entry(Place(answer.path), more=[f"  trust: {answer.trust}"])
 
 
@@ -67,10 +67,10 @@ def _view_log(log: NoteLog, call: Call | None) -> View:
         change = "" if terminal and change == "changed" else change
         sections = ", ".join(name or START for name in commit.sections or ())
         where = () if terminal else (sections,)
-        rows.append((*_cells(commit.source), change, commit.source.subject, *where))
+        rows.append((*_list_cells(commit.source), change, commit.source.subject, *where))
     headings = (*_COLUMNS, "change", "subject", *(() if terminal else ("sections",)))
     by = f" by {log.uncommitted_agent}" if log.uncommitted_agent else ""
-    parts: list[Entry | Table] = [_trust(log)]
+    parts: list[Entry | Table] = [_describe_trust(log)]
     if log.uncommitted:
         changes = f"changes{by} that are not committed"
         parts.append(Entry(changes, {"uncommitted": log.uncommitted_agent or "yes"}))
@@ -85,7 +85,7 @@ def _view_log(log: NoteLog, call: Call | None) -> View:
     )
 
 
-def _cells(source: LineOrigin) -> tuple[str, ...]:
+def _list_cells(source: LineOrigin) -> tuple[str, ...]:
     """Return the cells of the columns."""
     request = f"#{source.pull_request}" if source.pull_request else ""
     return (
@@ -108,7 +108,7 @@ def view_stale(
     for group, citations in listed.by_group.items():
         lines += [[], [(f"{_TITLES[group]}: {len(citations)}", "bold")]]
         for citation in citations:
-            lines += citation_lines(citation, Place(citation.path, citation.line))
+            lines += yield_citation_lines(citation, Place(citation.path, citation.line))
     if overdue:
         lines += [[], [(f"past the review date: {len(overdue)}", "bold")]]
         lines += [[Place(note.path, 1), f"  {note.reason.partition(': ')[2]}"] for note in overdue]
@@ -133,7 +133,9 @@ def view_stale(
     )
 
 
-def citation_lines(citation: Citation, place: Place | str) -> Iterator[Sequence[Piece | Place]]:
+def yield_citation_lines(
+    citation: Citation, place: Place | str
+) -> Iterator[Sequence[Piece | Place]]:
     """Yield the lines on a citation: its state, what changed, and what to write."""
     since = (
         f" since {citation.since[:12]} {citation.since_date[:10]}".rstrip()

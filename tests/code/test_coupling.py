@@ -22,7 +22,7 @@ def history(*commits: str) -> CountedCommits:
         CountedCommit(age, 1000 - age, len(files), tuple(files))
         for age, files in enumerate(commits)
     ]
-    return CountedCommits(found, count=len(found))
+    return CountedCommits(found)
 
 
 def coupled(found: list[CoupledFile], file: str) -> CoupledFile:
@@ -130,7 +130,7 @@ def test_scores_are_shares_in_falling_order(
 )
 def test_what_changes_with_everything_is_left_out(file: str) -> None:
     commits = [CountedCommit(age, 1000 - age, 3, ("a.py", "b.py", file)) for age in range(4)]
-    found = Coupling(CountedCommits(commits, count=4), ["a.py", "b.py", file]).of("a.py")
+    found = Coupling(CountedCommits(commits), ["a.py", "b.py", file]).of("a.py")
     assert [one.file for one in found] == ["b.py"]
 
 
