@@ -155,8 +155,7 @@ def _find_section(code: Codebase, document: Document, heading: str) -> SymbolRow
 
 
 def _find_commit(code: Codebase, name: str) -> SymbolRow | None:
-    commits = code.commits()
-    commit = commits.commit(name.strip().removeprefix("commit ")) if commits else None
+    commit = code.commit(name.strip().removeprefix("commit "))
     if commit is None:
         return None
     written = f"{commit.author}, {seconds_to_iso(commit.written)[:10]}"
@@ -212,7 +211,7 @@ def list_symbols(
             problem = code.catch_up(["files"], progress).problem
             kinds = () if tests else ("symbols",)
             result = code.search("files", query, limit + 1, under=under, kinds=kinds, parts=True)
-            rows = [hit.symbol for hit in result.hits if hit.symbol and not hit.hit.weak]
+            rows = [hit.symbol for hit in result.hits if hit.symbol and not hit.weak]
     symbols = tuple(rows[:limit])
     return SymbolList(query, len(symbols), symbols, len(rows) > limit, by, problem or None)
 

@@ -189,7 +189,7 @@ def _write_note_parts(contents: Contents) -> Iterator[str]:
         yield f"**Open since earlier sessions**: {cut(contents.still_open, _STEPS_LIMIT)}"
     if contents.changed:
         lines = [
-            f"- {_line(note.path)}: {cut(note.title, TITLE_LIMIT)}{_tell_old(note.superseded)}"
+            f"- {_line(note.path)}: {cut(note.title, TITLE_LIMIT)}{_mark_old(note.superseded)}"
             for note in contents.changed
         ]
         yield "\n".join(["**Notes changed since the last session**:", "", *lines])
@@ -197,7 +197,7 @@ def _write_note_parts(contents: Contents) -> Iterator[str]:
 
 def _write_row(row: ContextRow) -> str:
     work = f"{row.work_tokens:,}" if row.work_tokens else "-"
-    mark = _tell_old(row.superseded)
+    mark = _mark_old(row.superseded)
     title = (
         title_with_place(row.title, row.files, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
     )
@@ -207,7 +207,7 @@ def _write_row(row: ContextRow) -> str:
     )
 
 
-def _tell_old(superseded: bool) -> str:  # noqa: FBT001  (a field's value)
+def _mark_old(superseded: bool) -> str:  # noqa: FBT001  (a field's value)
     return " (superseded)" if superseded else ""
 
 

@@ -37,7 +37,7 @@ from memory_bank.code.index.work_tree import (
 )
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsing import ParseCache
-from memory_bank.git.commits import CommitsAt
+from memory_bank.git.commits import Commit, CommitsAt
 from memory_bank.git.repository import find_worktree, repository_cache, worktree_cache
 from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.retrievers.base import Access
@@ -64,6 +64,8 @@ class CodeHit(NamedTuple):
     symbol: SymbolRow | None
     """None for a test, a document, and what is outside of symbols in a file."""
     test: IntentRow | None
+    language: str
+    """Of its file; empty for a document."""
 
     @property
     def path(self) -> str:
@@ -76,6 +78,31 @@ class CodeHit(NamedTuple):
         section = self.place.section
         return Span(section.line, section.end_line) if self.place.ordinal >= 0 else self.place.span
 
+    @property
+    def line(self) -> int:
+        """Its first line."""
+        return self.span.line
+
+    @property
+    def end_line(self) -> int:
+        """The line after its last."""
+        return self.span.end_line
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The parts of a symbol's name, a test's title, or the headings of a document."""
+        return self.place.section.headings
+
+    @property
+    def score(self) -> float:
+        """The likelihood that it answers the query, 0 to 1."""
+        return self.hit.score
+
+    @property
+    def weak(self) -> bool:
+        """Whether that is too low for an answer."""
+        return self.hit.weak
+
 
 def read_code_hits(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
     """Return the hits of a lane with the symbols, tests or sections that match best.
@@ -87,10 +114,12 @@ def read_code_hits(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple
     names = [place.section.name for place in places if place.section.name]
     symbols = {row.id: row for row in table.symbols_in("s.sym", names)} if names else {}
     tests = {row.id: row for row in table.tests_in("t.sym", names)} if names else {}
-    return tuple(
-        CodeHit(lane, hit, place, symbols.get(place.section.name), tests.get(place.section.name))
-        for hit, place in zip(hits, places, strict=True)
-    )
+    code_hits = []
+    for hit, place in zip(hits, places, strict=True):
+        name, path = place.section.name, hit.document.key
+        language = files[path].language if path in files else ""
+        code_hits.append(CodeHit(lane, hit, place, symbols.get(name), tests.get(name), language))
+    return tuple(code_hits)
 
 
 def _choose_place(hit: Hit) -> PassageRow:
@@ -330,6 +359,11 @@ class Codebase:
     def lines(self, key: str, hash: str, span: Span) -> str:  # noqa: A002  (the contract's word)
         """Return some lines of a document; empty if it has changed."""
         return self._open_lane("files").source.text(key, hash, span) or ""
+
+    def commit(self, name: str) -> Commit | None:
+        """Return the commit of an id, or of the start of one; None if there is none."""
+        commits = self.commits()
+        return commits.commit(name) if commits else None
 
     def commits(self) -> CommitsAt | None:
         """Return all commits up to HEAD; None if git can't say yet, or there are none."""

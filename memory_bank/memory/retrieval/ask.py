@@ -430,7 +430,7 @@ _LANES = {"symbol": SYMBOLS, "test_guard": TESTS, "doc": DOCS}
 
 def _code_result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
     """Return a hit of the code as a result: a file by its best place, or a commit."""
-    score = score_calibration.FILES * hit.hit.score
+    score = score_calibration.FILES * hit.score
     if hit.lane == COMMITS:
         return recall.commit_result(codebase, hit, query)
     if hit.test is not None:
@@ -441,15 +441,15 @@ def _code_result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
             intent.snippet,
             score,
             test_file=hit.path,
-            line=hit.span.line,
+            line=hit.line,
             kind="test_guard",
         )
     if hit.symbol is None:  # a section of a document, or what code has outside of its symbols
-        heading = " > ".join(hit.place.section.headings)
+        heading = " > ".join(hit.headings)
         name = f"{hit.path}#{heading}" if heading else hit.path
         title = heading or hit.hit.document.title
         text = snippets.cut_snippet(codebase.text(hit), query).text
-        return Result(name, title, text, score, path=hit.path, line=hit.span.line, kind="doc")
+        return Result(name, title, text, score, path=hit.path, line=hit.line, kind="doc")
     return _symbol_result(hit.symbol, score)
 
 

@@ -292,7 +292,7 @@ def _hit(
         mark_words(
             snippets.strip_markdown(snippet) if kind == DOCS else plain_words(snippet), words
         ),
-        "" if result.kind == "symbol" or hit is None else " > ".join(hit.place.section.headings),
+        "" if result.kind == "symbol" or hit is None else " > ".join(hit.headings),
         weak=not answer.answer.answered or ranking.is_weak(result.relevance_score / FILES),
         why=list_reasons(hit.hit.reasons if hit else ()),
     )

@@ -94,7 +94,7 @@ def commit_result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
         hit.path,
         document.title,
         text,
-        round(hit.hit.score, 4),
+        round(hit.score, 4),
         author=author,
         created_at=seconds_to_iso(document.created),
         kind="commit",

@@ -60,7 +60,7 @@ def found(code: Codebase, kind: str, text: str, **wanted: object) -> list[str]:
         if one.symbol
         else one.test.intent.symbol
         if one.test
-        else f"{one.path}#{'>'.join(one.place.section.headings)}"
+        else f"{one.path}#{'>'.join(one.headings)}"
         for one in hits
     ]
 
@@ -105,12 +105,12 @@ def test_what_a_project_has_nothing_of_gets_no_index(tmp_path: Path, git: Git) -
 
 def test_a_hit_says_where_it_is_and_why(code: Codebase) -> None:
     (hit, *_) = code.search("files", "send an amount over the wire", 5, parts=True).hits
-    assert (hit.path, hit.place.section.headings, hit.lane) == (
+    assert (hit.path, hit.headings, hit.lane) == (
         "shop/payments.py", ("Gateway", "send"), "files",
     )  # fmt: skip
     assert hit.symbol == find_symbol(code.table, "Gateway.send")
     assert hit.span == (hit.symbol.symbol.line, hit.symbol.symbol.end_line)
-    assert 0 < hit.hit.score <= 1
+    assert 0 < hit.score <= 1
     assert hit.hit.reasons
     assert code.text(hit).strip().startswith("def send")
 
