@@ -78,12 +78,24 @@ _KINDS = {
 }
 
 
-def _parts(arguments: Sequence[str]) -> tuple[str, ...]:
+def _split_parts(arguments: Sequence[str]) -> tuple[str, ...]:
     parts = (part.strip() for words in arguments for part in words.split(","))
     return tuple(part for part in parts if part)
 
 
-def _moment(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
+def _take_names(help_text: str) -> Param:
+    """Return the parameter of names that are divided by commas."""
+    return Param(
+        help_text,
+        metavar="A,B",
+        read=_split_parts,
+        accept=split_list,
+        most=100,
+        longest=LONGEST_NAME,
+    )
+
+
+def _read_moment(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Take seconds since 1970 as text."""
     number = isinstance(argument, int | float) and not isinstance(argument, bool)
     return f"{argument:f}" if number else argument
@@ -127,39 +139,12 @@ def search(
     type: Annotated[Type | None, Param(", ".join(TYPES), metavar="TYPE")] = None,  # noqa: A002  (the field's word)
     obs_type: Annotated[
         str | Sequence[str] | None,
-        Param(
-            f"Only observations: {', '.join(OBSERVATION_TYPES)}",
-            metavar="A,B",
-            read=_parts,
-            only=Sequence[str],
-            about="decision, bugfix, change …",
-            accept=split_list,
-            most=100,
-            longest=LONGEST_NAME,
+        _take_names(f"Only observations: {', '.join(OBSERVATION_TYPES)}")._replace(
+            only=Sequence[str], about="decision, bugfix, change …"
         ),
     ] = None,
-    concepts: Annotated[
-        Sequence[str],
-        Param(
-            "Only with all these concepts",
-            metavar="A,B",
-            read=_parts,
-            accept=split_list,
-            most=100,
-            longest=LONGEST_NAME,
-        ),
-    ] = (),
-    files: Annotated[
-        Sequence[str],
-        Param(
-            "Only about one of these files",
-            metavar="A,B",
-            read=_parts,
-            accept=split_list,
-            most=100,
-            longest=LONGEST_NAME,
-        ),
-    ] = (),
+    concepts: Annotated[Sequence[str], _take_names("Only with all these concepts")] = (),
+    files: Annotated[Sequence[str], _take_names("Only about one of these files")] = (),
     date_start: Annotated[
         When | None,
         Param(
@@ -167,12 +152,12 @@ def search(
             metavar="WHEN",
             only=str | None,
             about="7d, last week",
-            accept=_moment,
+            accept=_read_moment,
         ),
     ] = None,
     date_end: Annotated[
         When | None,
-        Param("Before then: as --date-start", metavar="WHEN", only=str | None, accept=_moment),
+        Param("Before then: as --date-start", metavar="WHEN", only=str | None, accept=_read_moment),
     ] = None,
     limit: Annotated[int, Param("Most lines, 1 to 100; default: 20", metavar="N")] = 20,
     offset: Annotated[int, Param()] = 0,
