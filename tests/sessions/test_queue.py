@@ -106,14 +106,14 @@ def test_keeps_events_until_they_are_removed(queue: EventQueue) -> None:
 def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
     session = Session("s", "shop", NOW, "codex")
     counts = {"redactions": 1}
-    assert queue.capture(session) == (0, 0, True, 0, 0)
+    assert queue.capture(session) == (0, True, 0, 0)
     prompt = Prompt("s", 0, "do it", NOW)
-    assert queue.capture(session, prompt=prompt, prompt_key="p", counts=counts)[:3] == (1, 0, True)
-    assert queue.capture(session, prompt=prompt, prompt_key="p", counts=counts)[:3] == (1, 0, False)
+    assert queue.capture(session, prompt=prompt, prompt_key="p", counts=counts)[:2] == (1, True)
+    assert queue.capture(session, prompt=prompt, prompt_key="p", counts=counts)[:2] == (1, False)
     event = Event(0, "s", "Bash", "{}", "out", 0, NOW, key="k")
     stored = queue.capture(session, event=event, counts=counts, received="PostToolUse")
-    assert stored == (1, 1, True, 2, 2)
-    assert queue.capture(session, event=event, counts=counts)[1:3] == (1, False)
+    assert stored == (1, True, 2, 2)
+    assert queue.capture(session, event=event, counts=counts)[:2] == (1, False)
     assert [(one["client"], one["event"]) for one in queue.received()] == [("codex", "PostToolUse")]
     assert [one.redactions for one in queue.sessions()] == [2]
     assert [one.prompt_number for one in queue.pending()] == [1]
