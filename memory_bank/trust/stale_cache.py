@@ -14,7 +14,7 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Document
 from memory_bank.base.errors import MemoryBankError, StorageFailed
-from memory_bank.code.parse.parsing import VERSION
+from memory_bank.code.parse import VERSION
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import CommitsAt
 from memory_bank.git.file_commits import FileCommits

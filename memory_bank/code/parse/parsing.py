@@ -21,9 +21,7 @@ from typing import Any
 from memory_bank.base import NamedTuple, plugins, sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.paths import private_folder, user_folder
-
-VERSION = "18"
-"""It changes with the rules by which files are parsed; see `parser_version`."""
+from memory_bank.code.parse import VERSION
 
 KINDS = ("function", "class", "method", "constant", "interface", "enum", "type", "module")
 """What a symbol may be; `module` is also a namespace, `type` also a struct or an alias."""

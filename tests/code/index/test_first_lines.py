@@ -113,4 +113,4 @@ def test_large_files_links_and_those_above_the_bound_are_not_read(
 
 @pytest.mark.parametrize("line", [b"#!", b"#!\n", b"#!\xff\xfe python", b"#!/bin/" + b"x" * 500])
 def test_a_line_that_names_no_known_program_tells_nothing(line: bytes) -> None:
-    assert symbol_table.detect_language(line) == ""
+    assert symbol_table.detect_script_language(line) == ""
