@@ -15,7 +15,7 @@ from memory_bank.agents.client_files import Program, find_bundle_file
 from memory_bank.agents.setup_commands import PARTS, join_steps, list_parts, plan_change
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.bank.language import multilingual_hint
+from memory_bank.bank.embedder_choice import multilingual_hint
 from memory_bank.bank.setup import IncludeCandidate, MadeBank
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, MemoryBankError

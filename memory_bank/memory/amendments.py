@@ -20,7 +20,7 @@ from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import EmbedderUnavailable, MemoryBankError
 from memory_bank.notes.roots import Roots
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_graph, document_rows
+from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.search.retrievers.keyword import analyzer
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
@@ -230,7 +230,7 @@ def _drop_linked(
 ) -> dict[int, int]:
     """Leave out the pairs of notes that a link connects."""
     numbers = [note.row.number for note in notes]
-    linked = document_graph.linked_pairs(view.manifest, numbers) if pairs else set()
+    linked = link_rows.linked_pairs(view.manifest, numbers) if pairs else set()
     return {
         old: new
         for old, new in pairs.items()

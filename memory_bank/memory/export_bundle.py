@@ -32,7 +32,7 @@ from memory_bank.notes.note import RELATIVE_KINDS, Note
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.sections import describe_note
 from memory_bank.search import index
-from memory_bank.search.manifest import document_graph, document_rows, entries
+from memory_bank.search.manifest import document_rows, entries, link_rows
 from memory_bank.trust import trust
 from memory_bank.trust.trust import NoteTrust
 
@@ -320,7 +320,7 @@ _SESSION = "it is of a session"
 
 def _successors(view: index.View, numbers: set[int]) -> dict[str, str]:
     """Map the paths of superseded notes to those of their successors."""
-    found = document_graph.map_superseded(view.manifest, numbers)
+    found = link_rows.map_superseded(view.manifest, numbers)
     rows = document_rows.read_documents(
         view.manifest, {*found, *(new for new, _ in found.values())}
     )

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from stat import S_ISREG
 from typing import Literal
 
 from memory_bank.bank import open_index
@@ -15,19 +16,20 @@ from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Document, Link, Section
-from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
+from memory_bank.base.errors import FileNotFound, Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
-from memory_bank.code.lookup import has_kind
+from memory_bank.code.lookup import has_kind, path_below
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change
-from memory_bank.memory.pictures import picture_type
 from memory_bank.memory.show import show
 from memory_bank.notes import front_matter, links
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.note import RELATIVE_KINDS
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.folders import read_stat
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_graph, document_rows
+from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest import link_rows as link_table
 from memory_bank.search.manifest.entries import OBSERVATION
 from memory_bank.search.manifest.link_rows import read_incoming, read_outgoing
@@ -152,7 +154,7 @@ def view_note(bank: Bank, name: str) -> NoteView:
         titles = document_rows.read_documents(view.manifest, neighbours)
         pairs = _resolve_goals(bank, view, out, {n: row.title for n, row in titles.items()})
         goals = LinkTargets({_link_key(row): goal for row, goal in pairs})
-        successors = document_graph.map_superseded(view.manifest, {row.number, *neighbours})
+        successors = link_rows.map_superseded(view.manifest, {row.number, *neighbours})
         successor = successors.get(row.number)
         return NoteView(
             note=note,
@@ -355,3 +357,41 @@ def _compare_with_head(tree: Path | None, note: NoteTrust) -> NoteChange | None:
     except MemoryBankError:
         return None
     return changes[0] if changes else None
+
+
+_PICTURES = {
+    "avif": "avif", "bmp": "bmp", "gif": "gif", "jpeg": "jpeg", "jpg": "jpeg", "png": "png",
+    "svg": "svg+xml", "webp": "webp",
+}  # fmt: skip
+"""The suffixes of pictures, with what their media types have after `image/`."""
+
+_LARGEST_PICTURE = 20_000_000
+"""Bytes of a picture that is read."""
+
+
+def picture_type(path: str) -> str:
+    """Return the media type of a picture, by the name of its file; empty for another file."""
+    name = _PICTURES.get(path.rpartition(".")[2].lower())
+    return f"image/{name}" if name else ""
+
+
+def read_picture(bank: Bank, path: str) -> bytes:
+    """Return a picture of the work tree, or of the project outside git.
+
+    It must be a file that git tracks, or would track, or one of the bank's folder. Raises BadInput
+    for a path that leads out, FileNotFound for any other file.
+    """
+    tree = repository.find_worktree(bank.layout.project)
+    base = tree or bank.layout.project
+    path = path_below(base, path)
+    file = base / path
+    is_own = file.is_relative_to(bank.layout.root) and not any(
+        part.startswith(".") for part in file.relative_to(bank.layout.root).parts
+    )
+    if picture_type(path) and (is_own or (tree and repository.list_trackable(tree, [file]))):
+        stat = read_stat(base, path)
+        if stat is not None and S_ISREG(stat.st_mode) and stat.st_size <= _LARGEST_PICTURE:
+            data = files.read_in(base, path)
+            if data is not None:
+                return data
+    raise FileNotFound(f"there is no picture {path}", Hint.CHECK_BANK)

@@ -22,7 +22,7 @@ from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
 from memory_bank.notes.sections import first_sentence
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_graph, document_rows
+from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.trust import trust
 from memory_bank.trust.trust import REVIEWED, UNCOMMITTED, UNKNOWN, NoteTrust
 
@@ -107,7 +107,7 @@ def list_indexed_rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
             for row in document_rows.find_by_field(manifest, *field)
             if _is_current(row) and not bank.roots.is_private(row.key)
         }
-        for old in document_graph.map_superseded(manifest, current):
+        for old in link_rows.map_superseded(manifest, current):
             current.pop(old)
         stems = (
             Counter(_stem(key) for _, key in document_rows.all_keys(manifest)) if current else None

@@ -29,7 +29,7 @@ from memory_bank.notes import okf
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import find_section
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_graph, document_rows, filters, link_rows
+from memory_bank.search.manifest import document_rows, filters, link_rows
 from memory_bank.search.query import list_conditions, list_remarks, nothing_within
 from memory_bank.trust.authors import list_editors
 from memory_bank.trust.stale_cache import check_citations
@@ -102,7 +102,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
     if row is None:
         raise NoteNotFound(f"{path} is not indexed", Hint.CHECK_BANK)
     backlinks = bank.read(lambda view: link_rows.read_incoming(view.manifest, row.number))
-    successors = bank.read(lambda view: document_graph.map_superseded(view.manifest, [row.number]))
+    successors = bank.read(lambda view: link_rows.map_superseded(view.manifest, [row.number]))
     with bank.lock:
         access = bank.state.accesses([row.known_as]).get(row.known_as)
         dated_row = document_rows.updated_by(row, bank.state.updates())

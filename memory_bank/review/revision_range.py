@@ -13,7 +13,7 @@ from memory_bank.git import authorship, process, repository
 from memory_bank.git.objects import find_commit, find_merge_base
 from memory_bank.review.records import Side
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_graph, document_rows, link_rows
+from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import Version
 
 STAGED, WORKTREE = "staged", "worktree"
@@ -172,7 +172,7 @@ class BankState:
         numbers = {self.rows[path].number: path for path in paths if path in self.rows}
 
         def asked(view: View) -> dict[int, tuple[int, str]]:
-            return document_graph.map_superseded(view.manifest, numbers)
+            return link_rows.map_superseded(view.manifest, numbers)
 
         content = self.bank.read(asked)
         return {numbers[number]: successor for number, (_, successor) in content.items()}

@@ -13,13 +13,11 @@ from memory_bank.base.documents import Document
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search import candidates
-from memory_bank.search.boosts import fuse_ranks
-from memory_bank.search.candidates import Accesses, Candidate, Factors, Stale
-from memory_bank.search.linked import add_linked
-from memory_bank.search.manifest import document_graph, document_rows, entries
+from memory_bank.search.candidates import Accesses, Candidate, Factors, Stale, add_linked
+from memory_bank.search.manifest import document_rows, entries, link_rows
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.manifest import Manifest, filled_key
-from memory_bank.search.ranking import NOTES, Evidence, ExtraMatches, Weights, rank
+from memory_bank.search.ranking import NOTES, Evidence, ExtraMatches, Weights, fuse_ranks, rank
 from memory_bank.search.retrievers import RetrieverSet
 from memory_bank.search.retrievers.base import (
     CONDITIONS,
@@ -224,8 +222,8 @@ class Engine:
         """Rank what no longer holds below what holds; tell whether there was any such document."""
         documents = {candidate.document for candidate in pool}
         successors = (
-            document_graph.map_superseded(self._manifest, documents)
-            if document_graph.any_supersedes(self._manifest)
+            link_rows.map_superseded(self._manifest, documents)
+            if link_rows.any_supersedes(self._manifest)
             else {}
         )
         if successors:
@@ -233,7 +231,7 @@ class Engine:
         asked_stems = weighted_stems(question.text).keys()
         statuses = {  # a question for what was rejected keeps its order
             document: status
-            for document, status in document_graph.map_ended(self._manifest, documents).items()
+            for document, status in link_rows.map_ended(self._manifest, documents).items()
             if not asked_stems & set(stem_words(status))
         }
         if statuses:

@@ -15,7 +15,7 @@ from memory_bank.base.operation import LONGEST_NAME, REQUIRED, Param, Tool, oper
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_graph, document_rows, entries, filters
+from memory_bank.search.manifest import document_rows, entries, filters, link_rows
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import note_format, note_reading, views
 from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
@@ -361,7 +361,7 @@ def _list_changed_notes(view: View, since: datetime) -> Iterator[ChangedNote]:
         for note in open_index.newest_notes(view.manifest, scope, _MOST_CHANGED * 10)
         if note.type != note_reading.TYPE
     ][:_MOST_CHANGED]
-    old = document_graph.map_superseded(view.manifest, [note.number for note in rows])
+    old = link_rows.map_superseded(view.manifest, [note.number for note in rows])
     for note in rows:
         yield ChangedNote(note.path, note.title, note.number in old)
 

@@ -17,7 +17,7 @@ from memory_bank.base.text import estimate
 from memory_bank.git import repository
 from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_graph, document_rows, entries, filters
+from memory_bank.search.manifest import document_rows, entries, filters, link_rows
 from memory_bank.search.manifest.entries import EntryConditions
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
@@ -312,7 +312,7 @@ def _yield_bank_parts(
     sessions = _find_scope(manifest, note_reading.TYPE).only or frozenset()
     hidden = filters.find_scope(manifest, [], hidden=False).without
     numbers = document_rows.newest_numbers(manifest, Scope(without=hidden | sessions))
-    old = document_graph.map_superseded(manifest, numbers)
+    old = link_rows.map_superseded(manifest, numbers)
     decisions = list(_yield_valid(_yield_newest(manifest, _find_scope(manifest, "decision")), old))
     used = bank.state.accesses([row.known_as for row in decisions])
     often = [row for row in decisions if row.known_as in used]

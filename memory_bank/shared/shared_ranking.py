@@ -10,9 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memory_bank.base import NamedTuple
 from memory_bank.base.setting_sections import Memory
-from memory_bank.search import boosts
 from memory_bank.search.candidates import Asked, Candidate, judge, rank_superseded
-from memory_bank.search.ranking import Evidence, rank
+from memory_bank.search.ranking import Evidence, rank, recency_boost
 from memory_bank.search.retrievers.base import Matches, Question, Ranking, Reason, Scale
 from memory_bank.search.retrievers.keyword.analyzer import (
     adjacent_stems,
@@ -147,7 +146,7 @@ class SharedSearch:
         for candidate in candidates:
             candidate.score = ranking.scores.get(candidate.row, 0.0)
         for candidate in candidates:
-            factor = boosts.recency_boost(settings, passages[candidate.row].note.created, now)
+            factor = recency_boost(settings, passages[candidate.row].note.created, now)
             if factor != 1.0:
                 candidate.boost("recency", "boost", factor, timely=True)
         query_size = Asked(count_words(self._question.text), self._counts.size, self._by_words)

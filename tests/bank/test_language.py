@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.bank.language import is_other_language
+from memory_bank.bank.embedder_choice import is_other_language
 
 
 @pytest.mark.parametrize(

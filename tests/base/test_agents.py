@@ -41,7 +41,7 @@ def test_a_name_as_long_as_a_book_takes_no_time() -> None:
 def test_what_is_stored_and_shown_is_cut(bank: Bank) -> None:
     made = remember(bank, "Jobs wait in Postgres.", source_agent=HOSTILE)
     assert f'source_agent: "{SHOWN}"' in bank.store.read(made.path).text
-    assert recall(bank, "jobs").notes[0].source_agent == SHOWN
+    assert recall(bank, "jobs").notes[0].meta.source_agent == SHOWN
     made = create(bank, "plan", "Later.", source_agent="\u200b")
     assert "source_agent" not in bank.store.read(made.path).text
 

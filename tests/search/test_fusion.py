@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.search.boosts import fuse_ranks
+from memory_bank.search.ranking import fuse_ranks
 from memory_bank.search.retrievers.base import Match, Matches
 
 

@@ -37,12 +37,12 @@ from memory_bank.memory.retrieval.answers import (
     result_file,
 )
 from memory_bank.memory.retrieval.recall_bank import read_notes
-from memory_bank.search import linked, score_calibration, snippets
-from memory_bank.search.boosts import RANK_CONSTANT
+from memory_bank.search import candidates, score_calibration, snippets
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_graph, document_rows, link_rows
+from memory_bank.search.manifest import document_rows, link_rows
+from memory_bank.search.ranking import RANK_CONSTANT
 from memory_bank.search.retrievers.base import NEVER, Reason
 from memory_bank.shared.engines.base import REASONS
 
@@ -358,7 +358,7 @@ def _add_citing(
     results = {result.id or "": result for result in notes.results}
     notes_by_id = dict(notes.notes)
     for file in sorted(files, key=lambda result: -result.relevance_score)[:_BEST_CITED]:
-        path, score = result_file(file), round(linked.SHARE * file.relevance_score, 4)
+        path, score = result_file(file), round(candidates.SHARE * file.relevance_score, 4)
         reason = Reason("linked", f"cites {path}", score)
         find = partial(_find_citing, path=path, query=query, matching=notes.notes, reason=reason)
         for note in bank.read(find):
@@ -391,7 +391,7 @@ def _find_citing(
             or snippets.count_words(query, f"{row.before} {row.after}")
         )
     }
-    about.difference_update(document_graph.map_superseded(view.manifest, about))
+    about.difference_update(link_rows.map_superseded(view.manifest, about))
     passages = document_rows.first_passages(view.manifest, about)
     hits = [
         Hit(documents[number], reason.score, (reason,), passage, (), NEVER)

@@ -8,7 +8,7 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Document, Section
 from memory_bank.notes.names import lookup_key as link_key
 from memory_bank.notes.roots import SESSIONS as SESSIONS_FOLDER
-from memory_bank.search.manifest import document_graph
+from memory_bank.search.manifest import link_rows
 from memory_bank.search.manifest.link_rows import name_number
 from memory_bank.search.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
 from memory_bank.search.retrievers.base import Scope
@@ -121,7 +121,7 @@ def list_superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
     superseded = {name for _, name in manifest.chunked(from_new, numbers)}
     links = manifest.chunked(from_old, numbers)
     promoted = [dest for _, kind, dest in links if kind == "promoted_to" and dest is not None]
-    old = document_graph.map_superseded(manifest, promoted)
+    old = link_rows.map_superseded(manifest, promoted)
     return superseded | {
         name for name, kind, dest in links if kind == "superseded_by" or dest in old
     }

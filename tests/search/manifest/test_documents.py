@@ -6,7 +6,7 @@ import pytest
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Section
-from memory_bank.search.manifest import document_graph, document_rows, link_rows
+from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.retrievers.base import Scope
 from tests.search.views import view_of
 from tests.support.files import write_files
@@ -67,7 +67,7 @@ def test_the_same_id_twice_is_told(bank: Bank) -> None:
 
 def test_a_superseded_note_knows_its_successor(bank: Bank) -> None:
     a, b = number(bank, "a.md"), number(bank, "b.md")
-    assert document_graph.map_superseded(view_of(bank).manifest, [a, b]) == {a: (b, "b.md")}
+    assert link_rows.map_superseded(view_of(bank).manifest, [a, b]) == {a: (b, "b.md")}
 
 
 def test_of_several_that_supersede_a_note_the_newest_is_named(
@@ -80,7 +80,7 @@ def test_of_several_that_supersede_a_note_the_newest_is_named(
     bank = opening(folder)
     bank.catch_up()
     old, a = number(bank, "old.md"), number(bank, "a.md")
-    assert document_graph.map_superseded(view_of(bank).manifest, [old]) == {old: (a, "a.md")}
+    assert link_rows.map_superseded(view_of(bank).manifest, [old]) == {old: (a, "a.md")}
 
 
 def test_counts_are_those_of_live_notes(bank: Bank) -> None:

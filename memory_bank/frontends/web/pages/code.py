@@ -13,7 +13,7 @@ from memory_bank.base.errors import BadInput, FileNotFound, Hint, did_you_mean, 
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.lookup import path_below
 from memory_bank.frontends.web.site import Site
-from memory_bank.memory.pictures import picture_type, read_picture
+from memory_bank.memory.note_view import picture_type, read_picture
 from memory_bank.notes.secrets import secrets
 
 MOST_LINES = 20_000
