@@ -37,9 +37,6 @@ _WINDOW = 200_000
 # Of a cut text: errors stand at its end.
 _SHARE_OF_END = 0.4
 
-# Characters below which no text is cut.
-_LEAST_TEXT = 100
-
 _DEEPEST = 100
 
 _EDITS = frozenset(
@@ -115,8 +112,8 @@ def capture(
         prompt = Prompt(event.session_id, 0, _cut_middle(text, MOST_TEXT), when)
         counts["redactions"] = count + more
     elif event.kind in ("tool", "subagent"):
-        if saved := _detect_saving(event):
-            counts["worded"] = saved == "worded"
+        if _is_saving(event):
+            counts["worded"] = True
         if not (is_own(event.call.name) or is_forgetting(event.call.input)):
             stored = _make_event(bank, event, counts, secrets)
     elif event.kind != "start":
@@ -260,30 +257,26 @@ def is_forgetting(tool_input: object) -> bool:
     return False
 
 
-def _detect_saving(event: HookEvent) -> str:
-    """Return `worded` if the event says that the agent saved something in its own words."""
+def _is_saving(event: HookEvent) -> bool:
+    """Tell whether the agent saved something in its own words."""
     if event.call.failed:
-        return ""
+        return False
     if is_own(event.call.name):
-        return "worded" if any(event.call.name.endswith(name) for name in _WORDED) else ""
+        return event.call.name.endswith(tuple(_WORDED))
     tool_input = event.call.input
     command = tool_input.get("command") if isinstance(tool_input, dict) else None
-    if not isinstance(command, str):
-        return ""
-    is_named = "mb " in command or "memory-bank " in command
-    return "worded" if is_named and _BY_COMMAND.search(command) else ""
+    if not isinstance(command, str) or not ("mb " in command or "memory-bank " in command):
+        return False
+    return _BY_COMMAND.search(command) is not None
 
 
 def _render_value(value: object) -> str:
     """Return a value as JSON of bounded length."""
-    limit = MOST_TEXT
-    while True:
-        text = json.dumps(_map_texts(value, limit), ensure_ascii=False)
-        if len(text) <= _MOST_ALL or limit <= _LEAST_TEXT:
-            break
-        limit //= 10
-    if len(text) <= _MOST_ALL:
-        return text
+    text = ""
+    for share in (1, 10, 100, 1000):
+        text = json.dumps(_map_texts(value, MOST_TEXT // share), ensure_ascii=False)
+        if len(text) <= _MOST_ALL:
+            return text
     return json.dumps({"cut": f"{len(text):,} characters"})
 
 

@@ -18,7 +18,7 @@ from memory_bank.agents import capture, clients
 from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import HookBank, find_hook_bank
 from memory_bank.base.detached import BACKGROUND, start_detached
-from memory_bank.base.errors import MemoryBankError, find_exhausted
+from memory_bank.base.errors import BadInput, MemoryBankError, find_exhausted
 from memory_bank.base.filenames import find_bank_above
 
 AFTER = "--after"
@@ -40,10 +40,6 @@ the disk, as the next process that closes it, or writes much, does too."""
 
 Tell = Callable[[str], None]
 """Prints what the agent is told."""
-
-
-class _Refused(Exception):
-    """The event can't be used; the text says why."""
 
 
 class _Place:
@@ -71,8 +67,6 @@ def run(args: Sequence[str]) -> int:
             _answer(names[0], names[1], place)
     except MemoryBankError as error:
         _log(names, error.message, place)
-    except _Refused as error:
-        _log(names, str(error), place)
     except OSError as error:
         plain = find_exhausted(error)
         message = plain.message if plain else f"{type(error).__name__}: {error.strerror or ''}"
@@ -260,7 +254,6 @@ def compress_and_end(
     Returns problems. Raises MemoryBankError.
     """
     from memory_bank.bank.bank import open_bank
-    from memory_bank.base.errors import BadInput
     from memory_bank.sessions.compress import compress
     from memory_bank.sessions.queue import EventQueue
     from memory_bank.sessions.sessions import end_killed, end_session
@@ -291,14 +284,14 @@ def _read_payload() -> dict[str, Any] | None:
     if len(data) > _MOST_INPUT:
         while stream.buffer.read(_BLOCK):
             pass  # the agent's program may not expect that its pipe is closed
-        raise _Refused(f"an event of more than {_MOST_INPUT:,} bytes was dropped")
+        raise BadInput(f"an event of more than {_MOST_INPUT:,} bytes was dropped")
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
         where = f" at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
-        raise _Refused(f"the event is no JSON{where}: {len(data):,} bytes") from error
+        raise BadInput(f"the event is no JSON{where}: {len(data):,} bytes") from error
     if not isinstance(document, dict):
-        raise _Refused(f"the event is no object: {type(document).__name__}")
+        raise BadInput(f"the event is no object: {type(document).__name__}")
     return document
 
 

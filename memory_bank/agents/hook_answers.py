@@ -41,7 +41,7 @@ If nothing is worth saving, stop now; you are not asked again."""
 
 _RULES = "\nThe user said what may be worth a note (`remember`, type decision):"
 
-_MOST_NOTES, _MOST_RULES = 5, 5
+_MOST_NOTES = 5
 
 _OF_WORK = frozenset(
     """

@@ -133,8 +133,8 @@ class Call(Protocol):
     def interactive(self) -> bool:
         """Whether a person can be asked."""
 
-    def open(self, opened: Callable[..., Any] | None = None) -> AbstractContextManager[Any]:
-        """Open the bank, by another function than `open_bank` if wanted; close it at the end."""
+    def open(self) -> AbstractContextManager[Any]:
+        """Open the bank, and close it at the end."""
 
     def open_if_there(self, *, needed: bool = False) -> AbstractContextManager[Any]:
         """Open the bank; None where there is none, unless it is `needed` or was named."""

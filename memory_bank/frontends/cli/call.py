@@ -133,13 +133,13 @@ class CommandCall:
         return sys.stdin is not None and sys.stdin.isatty()
 
     @contextmanager
-    def open(self, opener: Callable[..., Bank] | None = None) -> Iterator[Bank]:
-        """Open the bank by `open_bank` or another function, and close it at the end."""
+    def open(self) -> Iterator[Bank]:
+        """Open the bank, and close it at the end."""
         from memory_bank.bank.bank import Conditions, open_bank
 
         conditions = Conditions(self.progress, repairs=self._repairs, notices=self._notices)
         with _check_directory():
-            bank = (opener or open_bank)(
+            bank = open_bank(
                 self.named_bank, allow_secrets=self.allow_secret, conditions=conditions
             )
         self._file = bank.roots.file

@@ -11,9 +11,17 @@ from memory_bank.bank.hits import ShownNote
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.frontends.lsp.buffers import Clock
-from memory_bank.frontends.lsp.source_code import SymbolContext, describe_symbol, format_age
+from memory_bank.frontends.lsp.open_texts import parse_text
+from memory_bank.frontends.lsp.source_code import (
+    SymbolContext,
+    describe_symbol,
+    format_age,
+    symbols_around,
+    word_at,
+)
 from memory_bank.notes.note import Meta
 from tests.frontends.lsp.client import Editor, position, uri
+from tests.frontends.lsp.conftest import cursor
 from tests.git.history_builder import commit_all, run
 from tests.support.files import write_files
 from tests.support.homes import live_at
@@ -280,3 +288,27 @@ def test_a_link_to_a_symbol_leads_to_its_definition(editor: Editor, shop: Path) 
     found = until(lambda: lines("[[symbol:charge_with_retry"))
     assert found == [(uri(shop / "shop/orders.py"), defined)]
     assert lines("[[symbol:nothing") == []
+
+
+PYTHON = '@charge\ndef charge(a):\n    """Charge."""\n\n\nclass Gate:\n    # send it\n    def send(self):\n        return 1\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("a ‸bc d", "bc"), ("a bc‸ d", "bc"), ("x = ‸ 1", ""), ("日本‸語(x)", "日本語"), ("‸", "")],
+)
+def test_the_word_at_a_cursor(text: str, word: str) -> None:
+    plain, offset = cursor(text)
+    found, start, end = word_at(plain, offset)
+    assert (found, plain[start:end]) == (word, word)
+
+
+def test_symbols_around_a_line_come_innermost_first() -> None:
+    file = parse_text("a.py", PYTHON)
+    assert file is not None
+    assert [one.qualified for one in symbols_around(file, 9)] == ["Gate.send", "Gate"]
+
+
+def test_other_files_are_not_parsed() -> None:
+    assert parse_text("a.unknown", "x") is None
+    assert parse_text("a.py", "x" * 1_000_001) is None

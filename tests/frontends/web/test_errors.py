@@ -2,6 +2,7 @@ import inspect
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import httpx2
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +14,7 @@ from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import STATUS, build_application, http_status
-from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.site import Site, read_number
 
 KINDS = [
     kind
@@ -92,3 +93,23 @@ def test_memory_or_threads_that_run_out_are_a_plain_text(
         assert "this machine" in answer.text
         assert "content-security-policy" in answer.headers
     assert "Traceback" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("given", "number"),
+    [("", 7), ("5", 5), ("0", 0), ("-1", 7), ("1.5", 7), ("x", 7), ("²", 7), ("٣", 7), ("900", 50)],
+)
+def test_a_field_has_a_number_or_the_default(given: str, number: int) -> None:
+    assert read_number(given, 7, 50) == number
+
+
+def test_a_number_of_any_length_is_read_at_once() -> None:
+    assert read_number("9" * 1_000_000, 7, 50) == 50
+
+
+@pytest.mark.parametrize(
+    "path", ["search?q=a&limit=", "notes?from=", "sessions?page=", "graph/data?depth="]
+)
+def test_no_number_in_an_address_makes_the_server_fail(dashboard: httpx2.Client, path: str) -> None:
+    for number in ("9" * 5_000, "0", "-1", "x"):
+        assert dashboard.get(f"/{path}{number}").status_code < 500
