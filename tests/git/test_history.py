@@ -393,7 +393,7 @@ def test_what_took_too_long_is_read_by_a_call_with_more_time(
     slow.parent.mkdir()
     slow.write_text(
         f"#!/bin/sh\necho $* >> {tmp_path}/asked\n"
-        f'case "$*" in *topo-order*) sleep 2;; esac\nexec {shutil.which("git")} "$@"\n'
+        f'case "$*" in *topo-order*) sleep 1;; esac\nexec {shutil.which("git")} "$@"\n'
     )
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", str(slow.parent), prepend=os.pathsep)

@@ -43,10 +43,15 @@ def front_end(project: Path) -> Iterator[FrontEnd]:
         yield made
 
 
-def test_a_change_on_disk_is_told_and_found(front_end: FrontEnd, project: Path) -> None:
+def test_a_change_on_disk_is_found_and_all_listeners_are_told(
+    front_end: FrontEnd, project: Path
+) -> None:
+    other: queue.Queue[ChangedPaths] = queue.Queue()
+    front_end.background.listen(other.put)
     front_end.start()
     (project / ".memories/facts/new.md").write_text("# Kestrels\n\nThey hover.\n")
     assert front_end.heard.get(timeout=60) == ChangedPaths(added=("facts/new.md",))
+    assert [other.get(timeout=60) for _ in "12"][1].added == ("facts/new.md",)
     assert recall(front_end.shared.bank(), "kestrels").notes[0].path == "facts/new.md"
 
 
@@ -62,15 +67,6 @@ def test_vectors_are_made_in_the_background(front_end: FrontEnd, project: Path) 
     (project / ".memories/facts/long.md").write_text(text)
     front_end.heard.get(timeout=60)
     until(lambda: not recall(front_end.shared.bank(), "section", count_access=False).problem)
-
-
-def test_listeners_are_told(front_end: FrontEnd, project: Path) -> None:
-    other: queue.Queue[ChangedPaths] = queue.Queue()
-    front_end.background.listen(other.put)
-    front_end.start()
-    (project / ".memories/facts/new.md").write_text("# New\n")
-    assert front_end.heard.get(timeout=60) == ChangedPaths(added=("facts/new.md",))
-    assert [other.get(timeout=60) for _ in "12"][1].added == ("facts/new.md",)
 
 
 def test_starting_twice_is_starting_once(front_end: FrontEnd) -> None:
