@@ -27,10 +27,7 @@ from typing import NamedTuple
 
 from memory_bank.agents.hook_answers import HEAD
 from memory_bank.search.embedders.static import count_tokens
-from tests.agents.hooks.programs.claude_code import ClaudeCode
-from tests.agents.hooks.programs.codex import Codex
-from tests.agents.hooks.programs.copilot import CopilotCli
-from tests.agents.hooks.programs.gemini import GeminiCli
+from tests.agents.hooks.programs.every import ClaudeCode, Codex, CopilotCli, GeminiCli
 from tests.agents.hooks.programs.mock_model import URL, Model
 from tests.agents.hooks.programs.program import Program
 from tests.benchmarks.injected import lines_of_notes

@@ -159,7 +159,7 @@ def table(repositories: Sequence[Repository]) -> str:
         most = sum(len(others & one.files) / len(others) for _, others in queries) / len(queries)
         figures = " | ".join(f"{100 * value:.1f}" for value in rest)
         lines.append(
-            f"| {one.name} | {one.history.count:,} | {len(queries):,} | {100 * most:.0f} | {100 * plain:.1f}"
+            f"| {one.name} | {len(one.history.commits):,} | {len(queries):,} | {100 * most:.0f} | {100 * plain:.1f}"
             f" | {100 * whole:.1f} | **{ratios[-1]:.2f}** | {figures} |"
         )
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))

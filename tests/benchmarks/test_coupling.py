@@ -15,7 +15,7 @@ def test_held_out_commits_are_found_from_older_ones(
     later = [Made({"a": f"l{day}", "c": f"l{day}"}) for day in range(5)]
     tree = make(tmp_path / "flask", [*older, *newer, moved, *later])
     read = coupling.repository("flask", tree)
-    assert read.history.count == 48
+    assert len(read.history.commits) == 48
     assert read.files == {"a", "b"}
     # under its former name; what is new can't be found
     assert list(read.queries) == [
