@@ -21,7 +21,6 @@ from lsprotocol.types import (
     TextDocumentEdit,
     TextEdit,
     WorkspaceEdit,
-    WorkspaceEditClientCapabilities,
 )
 
 from memory_bank.base.errors import BadInput
@@ -35,7 +34,7 @@ from memory_bank.frontends.lsp.language_server import (
     READ_SECONDS,
     NotesServer,
 )
-from memory_bank.frontends.lsp.rename import OffsetEdit, Renaming
+from memory_bank.frontends.lsp.rename import OffsetEdit, Renameable, Renaming
 from memory_bank.frontends.lsp.source_code import CodeRequest
 
 
@@ -172,33 +171,29 @@ def prepare(
     file_request: FileRequest, params: PrepareRenameParams
 ) -> PrepareRenamePlaceholder | None:
     """Return the range and the present name of what a rename at the cursor changes."""
-    if not file_request.path:
-        return None
-    renameable = rename.find_renameable(
-        file_request.texts, file_request.path, file_request.offset(params.position)
-    )
+    renameable = _find_renameable(file_request, params.position)
     if renameable is None:
         return None
-    return PrepareRenamePlaceholder(
-        file_request.range(renameable.start, renameable.end), one_line(renameable.name)
-    )
+    place = file_request.range(renameable.start, renameable.end)
+    return PrepareRenamePlaceholder(place, one_line(renameable.name))
 
 
 def rename_at(file_request: FileRequest, params: RenameParams) -> WorkspaceEdit | None:
     """Return the edits that rename the note or heading at the cursor; raise MemoryBankError."""
-    offset = file_request.offset(params.position)
-    renameable = (
-        rename.find_renameable(file_request.texts, file_request.path, offset)
-        if file_request.path
-        else None
-    )
+    renameable = _find_renameable(file_request, params.position)
     if renameable is None:
         raise BadInput(
             "there is nothing to rename here", "put the cursor on a link, a heading or front matter"
         )
-    return _make_workspace_edit(
-        file_request, rename.rename(file_request.texts, renameable, params.new_name)
-    )
+    renaming = rename.rename(file_request.texts, renameable, params.new_name)
+    return _make_workspace_edit(file_request, renaming)
+
+
+def _find_renameable(file_request: FileRequest, position: types.Position) -> Renameable | None:
+    if not file_request.path:
+        return None
+    offset = file_request.offset(position)
+    return rename.find_renameable(file_request.texts, file_request.path, offset)
 
 
 def edit_moved(file_request: FileRequest, files: Sequence[FileRename]) -> WorkspaceEdit | None:
@@ -255,54 +250,24 @@ def _make_workspace_edit(file_request: FileRequest, renaming: Renaming) -> Works
     for offset_edit in renaming.edits:
         area = file_request.range(offset_edit.start, offset_edit.end, offset_edit.path)
         by_path.setdefault(offset_edit.path, []).append(TextEdit(area, offset_edit.text))
-    if not _takes_document_changes(file_request):
-        if renaming.new_file:
-            raise _refuse_moves()
+    capabilities = file_request.editor.capabilities.workspace
+    takes = capabilities.workspace_edit if capabilities else None
+    operations = (takes.resource_operations if takes else None) or ()
+    if renaming.new_file and ResourceOperationKind.Rename not in operations:
+        hint = "use `memory-bank mv OLD NEW`"
+        raise BadInput("this editor can't move files for a rename", hint)
+    # Neovim 0.7 names only the operations
+    if not (operations or (takes and takes.document_changes)):
         return WorkspaceEdit(
             changes={file_request.uri(path): text_edits for path, text_edits in by_path.items()}
         )
+    versions = {buffer.uri: buffer.version for buffer in file_request.editor.buffers.values()}
     changes: list[TextDocumentEdit | RenameFile] = []
     for path, edits in by_path.items():
         uri = file_request.uri(path)
-        version = next(
-            (
-                buffer.version
-                for buffer in file_request.editor.buffers.values()
-                if buffer.uri == uri
-            ),
-            None,
-        )
-        changes.append(_make_document_edit(uri, version, edits))
+        document = OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri))
+        changes.append(TextDocumentEdit(document, list(edits)))
     if renaming.new_file:
-        if not _supports(file_request, ResourceOperationKind.Rename):
-            raise _refuse_moves()
-        new = file_request.uri_of(renaming.new_file)
-        options = RenameFileOptions(overwrite=False)
-        changes.append(RenameFile(file_request.uri_of(renaming.old_file), new, options=options))
+        old, new = map(file_request.uri_of, (renaming.old_file, renaming.new_file))
+        changes.append(RenameFile(old, new, options=RenameFileOptions(overwrite=False)))
     return WorkspaceEdit(document_changes=changes)
-
-
-def _make_document_edit(
-    uri: str, version: int | None, edits: Sequence[TextEdit]
-) -> TextDocumentEdit:
-    return TextDocumentEdit(OptionalVersionedTextDocumentIdentifier(uri, version), list(edits))
-
-
-def _supports(file_request: FileRequest, operation: ResourceOperationKind) -> bool:
-    """Return whether the editor makes or moves files; Neovim 0.7 names only these operations."""
-    takes = _edit_capabilities(file_request)
-    return takes is not None and operation in (takes.resource_operations or ())
-
-
-def _takes_document_changes(file_request: FileRequest) -> bool:
-    takes = _edit_capabilities(file_request)
-    return takes is not None and bool(takes.document_changes or takes.resource_operations)
-
-
-def _edit_capabilities(file_request: FileRequest) -> WorkspaceEditClientCapabilities | None:
-    capabilities = file_request.editor.capabilities.workspace
-    return capabilities.workspace_edit if capabilities else None
-
-
-def _refuse_moves() -> BadInput:
-    return BadInput("this editor can't move files for a rename", "use `memory-bank mv OLD NEW`")
