@@ -16,10 +16,10 @@ from memory_bank.bank.bank_state import BankState
 from memory_bank.bank.open_index import OpenIndex
 from memory_bank.base import paths, settings
 from memory_bank.base.detached import is_at_work
-from memory_bank.base.durable import WRITING, Reports
 from memory_bank.base.errors import BadSetting, Busy, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
 from memory_bank.base.paths import Layout
+from memory_bank.base.repairs import WRITING, Reports
 from memory_bank.base.settings import Settings, load
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.objects import Revision

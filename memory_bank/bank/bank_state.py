@@ -12,8 +12,9 @@ from sqlite3 import Connection
 from typing import Any
 
 from memory_bank.base import locks, sqlite
-from memory_bank.base.durable import DurableFile, Repaired, ignore_repair, set_aside
+from memory_bank.base.durable import DurableFile, set_aside
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.base.repairs import Repaired, ignore_repair
 from memory_bank.search.retrievers.base import Access
 
 _VERSION = 1

@@ -14,10 +14,10 @@ from memory_bank.bank import note_files
 from memory_bank.bank.bank_state import BankState
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Document
-from memory_bank.base.durable import MANIFEST, Reports
 from memory_bank.base.errors import BadName, Busy, Hint, NoteNotFound, StorageFailed, similar_names
 from memory_bank.base.filenames import NOTE_SUFFIXES, is_utf8
 from memory_bank.base.paths import LEFT_ALONE, Layout
+from memory_bank.base.repairs import MANIFEST, Reports
 from memory_bank.base.settings import Settings
 from memory_bank.notes import okf
 from memory_bank.notes.link_targets import path_names

@@ -1,16 +1,18 @@
-"""A database that can't be made again: damage is renamed, and said once with other repairs."""
+"""A database in the private state of this machine, which can't be made again: damage is renamed."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import IndexDamaged, IndexOutdated, StorageFailed
+
+if TYPE_CHECKING:  # a hook does not load it
+    from memory_bank.base.repairs import Repaired
 
 Result = TypeVar("Result")
 
@@ -127,64 +129,3 @@ def _free_names(name: str) -> Iterator[str]:
     while True:
         yield f"{name}.damaged-{number}"
         number += 1
-
-
-WRITING = "writing"
-"""An interrupted change of several files was finished or undone."""
-
-INDEXING = "indexing"
-"""An interrupted batch of documents, or refill of a retriever, was finished."""
-
-MANIFEST = "manifest"
-"""The manifest was damaged or missing, so that the whole index was rebuilt."""
-
-OUTDATED = "version"
-"""The index was made by another version of this program, so that all of it was rebuilt."""
-
-Repaired = Callable[[str], None]
-"""Called with what was repaired: one of the above, a retriever that was refilled, or a
-database that was begun anew."""
-
-_FINISHED = {
-    WRITING: "finished a change of several files that was cut short",
-    INDEXING: "finished indexing that was cut short",
-    OUTDATED: "rebuilt the index, which another version made",
-}
-
-
-def describe_repairs(repaired: Sequence[str]) -> str:
-    """Return a text that names the repairs; empty if there are none."""
-    finished = [words for name, words in _FINISHED.items() if name in repaired]
-    rebuilt = [name for name in repaired if name not in _FINISHED]
-    return "; ".join([*finished, *([f"rebuilt: {', '.join(rebuilt)}"] if rebuilt else ())])
-
-
-def ignore_repair(text: str) -> None:
-    """Report a repair to nobody."""
-
-
-class Reports:
-    """Messages that the next answer reports, each once; threads and banks may share them."""
-
-    def __init__(self) -> None:
-        """Start without messages."""
-        self._lock = threading.Lock()
-        self._messages: dict[str, None] = {}
-        self._said: set[str] = set()
-
-    def add(self, *messages: str) -> None:
-        """Add messages to report."""
-        with self._lock:
-            self._messages.update(dict.fromkeys(messages))
-
-    def add_once(self, *messages: str) -> None:
-        """Add messages to report, unless they were added so before."""
-        self.add(*(message for message in messages if message not in self._said))
-        self._said.update(messages)
-
-    def take(self) -> list[str]:
-        """Return and remove all messages, in the order in which they were added."""
-        with self._lock:
-            messages = list(self._messages)
-            self._messages.clear()
-        return messages

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.code.imports import Bound, ImportTargets
 from memory_bank.code.index.database import SEPARATOR, IntentRow, SymbolRow
-from memory_bank.code.parse.parsing import Import
+from memory_bank.code.parse.parsed_file import Import
 
 SAME_FILE, IMPORTED = "same file", "imported file"
 

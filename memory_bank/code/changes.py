@@ -19,7 +19,7 @@ from memory_bank.code.code_at import FOLDER, CodeAt, CodePlace
 from memory_bank.code.code_words import CodeWords
 from memory_bank.code.languages.base import detect_language
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsing import Symbol
+from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, Commit, CommitsAt
 from memory_bank.git.history import merge_changes

@@ -16,7 +16,8 @@ from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.index.work_tree import MAX_FILE_BYTES, WorkTree, why_unreadable
 from memory_bank.code.languages.base import detect_language
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsing import Key, ParseCache, ParsedFile, Symbol
+from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
+from memory_bank.code.parse.parsing import Key, ParseCache
 from memory_bank.git import objects, repository
 from memory_bank.git.process import read_output
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.code.parse.parsing import ParsedFile, Symbol
+from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -11,7 +11,7 @@ from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.languages.base import split_identifier
-from memory_bank.code.parse.parsing import Symbol
+from memory_bank.code.parse.parsed_file import Symbol
 
 INSIDE, OWN_FILE, CALLS, NAMED = (
     "is in its file", "is in its test file", "calls it", "is named after it",

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.code.index.symbol_table import SymbolTable
-from memory_bank.code.parse.parsing import Import
+from memory_bank.code.parse.parsed_file import Import
 
 _MOST_OF_PACKAGE = 20
 """Number of files above which an import of a whole package makes none of them a neighbour."""

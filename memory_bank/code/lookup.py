@@ -16,7 +16,7 @@ from memory_bank.base.errors import (
     similar_names,
 )
 from memory_bank.code.index.database import SEPARATOR, CodeDatabase, SymbolRow
-from memory_bank.code.parse.parsing import SYMBOL, TEST
+from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 
 _LISTED = 10
 """Maximum number of candidates in an error."""

@@ -22,7 +22,7 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.index.work_tree import is_markdown
 from memory_bank.code.lookup import path_from_shell
-from memory_bank.code.parse.parsing import TEST, Symbol
+from memory_bank.code.parse.parsed_file import TEST, Symbol
 from memory_bank.code.records import CallShown, CouplingAnswer, SymbolDetails, SymbolList
 from memory_bank.notes.sections import sentence_below
 from memory_bank.search.document_changes import Progress

@@ -13,10 +13,10 @@ from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
-from memory_bank.base.durable import describe_repairs
 from memory_bank.base.errors import Busy, NoBank, NoRepository
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import Layout
+from memory_bank.base.repairs import describe_repairs
 from memory_bank.base.screen import FOUND, Call, Interrupted
 from memory_bank.base.view import write_view
 from memory_bank.code.index.codebase import Codebase

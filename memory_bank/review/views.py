@@ -12,10 +12,10 @@ from typing import Annotated
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SEVERITIES, ReviewFinding
 from memory_bank.base import shorten
-from memory_bank.base.durable import describe_repairs
 from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
+from memory_bank.base.repairs import describe_repairs
 from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, show_place
 from memory_bank.base.view import Block, View
 from memory_bank.memory import overview

@@ -9,8 +9,8 @@ from functools import cached_property, partial
 from itertools import islice
 
 from memory_bank.base.documents import Document, Source
-from memory_bank.base.durable import INDEXING, Repaired
 from memory_bank.base.errors import Busy, EmbedderUnavailable, IndexDamaged
+from memory_bank.base.repairs import INDEXING, Repaired
 from memory_bank.search.document_changes import IndexLimits, Progress, SyncReport, show_nothing
 from memory_bank.search.manifest import document_rows, writer
 from memory_bank.search.manifest.manifest import COMPLETE, Manifest, filled_key

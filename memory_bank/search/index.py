@@ -20,10 +20,10 @@ from memory_bank.base.documents import (
     Unchanged,
     Unreadable,
 )
-from memory_bank.base.durable import INDEXING, MANIFEST, OUTDATED, Repaired, ignore_repair
 from memory_bank.base.errors import Busy, Hint, IndexDamaged, IndexOutdated, StorageFailed
 from memory_bank.base.locks import WAIT, hold_lock
 from memory_bank.base.paths import Layout, private_folder
+from memory_bank.base.repairs import INDEXING, MANIFEST, OUTDATED, Repaired, ignore_repair
 from memory_bank.base.settings import Settings
 from memory_bank.search.backfill import Backfill
 from memory_bank.search.document_changes import (

@@ -30,7 +30,7 @@ from memory_bank.sessions.queue_rows import (
 from memory_bank.sessions.records import Event, GitState, Prompt, Session, format_git
 
 if TYPE_CHECKING:  # a hook does not load it
-    from memory_bank.base.durable import Repaired
+    from memory_bank.base.repairs import Repaired
 
 FILE = "sessions.db"
 

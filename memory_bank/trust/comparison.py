@@ -17,7 +17,7 @@ from memory_bank.code.code_at import FOLDER, CodeAt, CodePlace
 from memory_bank.code.code_words import CodeWords, NamedCode
 from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.code.languages.base import detect_language
-from memory_bank.code.parse.parsing import ParsedFile
+from memory_bank.code.parse.parsed_file import ParsedFile
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import SECONDS, merge_changes

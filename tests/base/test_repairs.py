@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from memory_bank.base.durable import Reports, describe_repairs
+from memory_bank.base.repairs import Reports, describe_repairs
 
 
 def test_each_is_taken_once_in_the_order_in_which_it_happened() -> None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import SecretFound
 from memory_bank.code.index.database import hash_parts
-from memory_bank.code.parse.parsing import SYMBOL, TEST
+from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 from memory_bank.notes.secrets import secrets
 from tests.benchmarks import planted
 from tests.git.history_builder import run as git

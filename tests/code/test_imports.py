@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pytest
 
 from memory_bank.code.imports import Imports
-from memory_bank.code.parse.parsing import Import
+from memory_bank.code.parse.parsed_file import Import
 
 
 def found(files: Mapping[str, str] | list[str], path: str, target: str, *names: str) -> list[str]:

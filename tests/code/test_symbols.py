@@ -8,7 +8,7 @@ import pytest
 from memory_bank.base.errors import BadInput, SymbolNotFound
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.database import SymbolRow
-from memory_bank.code.parse.parsing import Symbol
+from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.code.symbols import list_symbols, symbol
 from tests.support.files import write_files
 from tests.support.shop import FILES

@@ -12,7 +12,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import sqlite
-from memory_bank.base.durable import describe_repairs
+from memory_bank.base.repairs import describe_repairs
 from memory_bank.memory.create import create
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.base.durable import describe_repairs
+from memory_bank.base.repairs import describe_repairs
 from memory_bank.memory.maintenance import compare
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import trash

@@ -16,13 +16,7 @@ from blake3 import blake3
 from memory_bank.base import NamedTuple, lazy_pattern, shorten, sqlite
 from memory_bank.base.errors import IndexDamaged
 from memory_bank.base.filenames import as_utf8
-from memory_bank.code.parse.parsing import (
-    SYMBOL,
-    TEST,
-    Intent,
-    ParsedFile,
-    Symbol,
-)
+from memory_bank.code.parse.parsed_file import SYMBOL, TEST, Intent, ParsedFile, Symbol
 
 _CODE_TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

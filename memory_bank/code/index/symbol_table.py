@@ -22,7 +22,8 @@ from memory_bank.code.index.database import (
 from memory_bank.code.index.work_tree import TreeScan, WorkTree, is_document
 from memory_bank.code.languages.base import detect_language, may_hold_tests
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsing import EXAMPLE, Import, Key, ParseCache, ParsedFile
+from memory_bank.code.parse.parsed_file import EXAMPLE, Import, ParsedFile
+from memory_bank.code.parse.parsing import Key, ParseCache
 from memory_bank.git import repository
 
 _BATCH = 200

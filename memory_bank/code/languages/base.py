@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
 from memory_bank.base import NamedTuple, lazy_pattern, plugins, shorten
-from memory_bank.code.parse.parsing import Import
+from memory_bank.code.parse.parsed_file import Import
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -18,7 +18,7 @@ from memory_bank.code.languages.base import (
     unquote,
     yield_children,
 )
-from memory_bank.code.parse.parsing import Import
+from memory_bank.code.parse.parsed_file import Import
 
 if TYPE_CHECKING:
     from tree_sitter import Node

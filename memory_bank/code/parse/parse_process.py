@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_bank.base.errors import StorageFailed, find_exhausted
-from memory_bank.code.parse.parsing import (
+from memory_bank.code.parse.parsed_file import (
     ANSWER,
     MAX_ANSWER,
     OUT_OF_MEMORY,

@@ -30,7 +30,7 @@ from memory_bank.code.languages.base import (
     text_of,
     yield_children,
 )
-from memory_bank.code.parse.parsing import (
+from memory_bank.code.parse.parsed_file import (
     ANSWER,
     EXAMPLE,
     MAX_ANSWER,

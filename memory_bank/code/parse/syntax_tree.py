@@ -3,7 +3,7 @@
 A fingerprint stays when only the layout, the comments or the place of the code change.
 
 A query is the file `languages/NAME.scm`, in tree-sitter's own language. Each pattern captures the
-node of a definition by its kind (`@function`, `@class`, …; see `parsing.KINDS`) and its
+node of a definition by its kind (`@function`, `@class`, …; see `parsed_file.KINDS`) and its
 `@name`. What qualifies names but is no symbol, such as an `impl`, is a `@scope`; a type that is
 named before a method is `@of`; what follows the signature is `@body`, by default the node's field
 `body`. If several patterns match a name, the first one counts.
@@ -23,7 +23,7 @@ from blake3 import blake3
 
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.code.languages.base import Rules, text_of
-from memory_bank.code.parse.parsing import KINDS
+from memory_bank.code.parse.parsed_file import KINDS
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from memory_bank.base import durable
+from memory_bank.base import repairs
 from memory_bank.base.detached import start_background
-from memory_bank.base.durable import Reports
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank
 from memory_bank.base.rendering import to_plain
+from memory_bank.base.repairs import Reports
 from memory_bank.base.screen import BadUsage, show_place
 from memory_bank.frontends.cli.console import Console
 from memory_bank.frontends.hints import hint_text
@@ -214,7 +214,7 @@ class CommandCall:
     def show_repaired(self, repaired: Sequence[str]) -> None:
         """Print repairs as part of the answer."""
         if repaired:
-            self.console.line(("repaired: ", "good"), durable.describe_repairs(repaired))
+            self.console.line(("repaired: ", "good"), repairs.describe_repairs(repaired))
 
     def remark(self, text: str) -> None:
         """Print a remark on stderr."""
@@ -253,7 +253,7 @@ class CommandCall:
     def _print_reports(self) -> None:
         """Print repairs and notices on stderr."""
         if repaired := self._repairs.take():
-            self.stderr.labelled("repaired: ", "dim", durable.describe_repairs(repaired))
+            self.stderr.labelled("repaired: ", "dim", repairs.describe_repairs(repaired))
         for notice in self._notices.take():
             self.remark(notice)
 

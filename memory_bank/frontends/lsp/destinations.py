@@ -12,7 +12,7 @@ from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link, Section
-from memory_bank.code.parse.parsing import Symbol
+from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.frontends.lsp.open_texts import MAX_CHARACTERS, Texts, parse_text, read_links
 from memory_bank.git import repository
 from memory_bank.notes import parsing

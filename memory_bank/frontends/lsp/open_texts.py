@@ -14,7 +14,7 @@ from memory_bank.base.documents import Link
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.code.languages.base import detect_language
 from memory_bank.code.parse import parsing as code_parsing
-from memory_bank.code.parse.parsing import ParsedFile
+from memory_bank.code.parse.parsed_file import ParsedFile
 from memory_bank.notes import parsing
 from memory_bank.notes.links import WholeLink, front_matter_links, locate_links
 from memory_bank.notes.note import Note

@@ -18,7 +18,7 @@ from memory_bank.code.citing_notes import CitingNotes, find_citing_notes
 from memory_bank.code.coupled import LOW, RISKS, CoupledFile
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow, last_part
-from memory_bank.code.parse.parsing import ParsedFile, Symbol
+from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 from memory_bank.frontends.lsp import navigation
 from memory_bank.frontends.lsp.buffers import Clock, Editor, OpenBank, Positions, read_positions
 from memory_bank.frontends.lsp.open_texts import parse_text

@@ -25,7 +25,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import NamedTuple, durable, lazy_pattern, shorten
+from memory_bank.base import NamedTuple, lazy_pattern, repairs, shorten
 from memory_bank.base import operation as operations
 from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
@@ -266,7 +266,7 @@ class BankTool:
         repaired = [*getattr(answer, "repaired", ()), *call.shared.repairs.take()]
         text = self._write_answer(answer, quotes)
         if repaired:
-            text += f"\nRepaired: {durable.describe_repairs(repaired)}."
+            text += f"\nRepaired: {repairs.describe_repairs(repaired)}."
         notices = call.shared.notices.take()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]

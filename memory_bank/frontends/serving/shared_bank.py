@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.durable import Reports
 from memory_bank.base.errors import MemoryBankError, NoBank
 from memory_bank.base.filenames import working_folder
+from memory_bank.base.repairs import Reports
 from memory_bank.code.coupled import CoupledFile, CouplingState
 from memory_bank.code.index.codebase import Codebase
 

@@ -15,7 +15,7 @@ from memory_bank.code.index.database import (
     parse_names,
     replace_files,
 )
-from memory_bank.code.parse.parsing import Intent, ParsedFile, Symbol
+from memory_bank.code.parse.parsed_file import Intent, ParsedFile, Symbol
 
 NAMES = st.lists(st.sampled_from(["a", "a.b", "c", "main"]), max_size=4)
 CHANGES = st.lists(st.tuples(st.sampled_from("pqr"), st.none() | NAMES), max_size=8)

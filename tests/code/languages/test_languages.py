@@ -15,7 +15,7 @@ import pytest
 
 from memory_bank.code.languages.base import detect_language, may_hold_tests
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsing import ParsedFile
+from memory_bank.code.parse.parsed_file import ParsedFile
 
 SOURCES = Path(__file__).with_name("sources")
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code.parse.parsing import Import, Intent, ParseCache, ParsedFile, Symbol
+from memory_bank.code.parse.parsed_file import Import, Intent, ParsedFile, Symbol
+from memory_bank.code.parse.parsing import ParseCache
 
 PARSED = ParsedFile(
     "python",

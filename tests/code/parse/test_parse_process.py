@@ -15,7 +15,7 @@ import pytest
 from memory_bank.base.errors import StorageFailed
 from memory_bank.code.languages.base import list_languages
 from memory_bank.code.parse import parse_process, parse_worker, parsing
-from memory_bank.code.parse.parsing import ParsedFile
+from memory_bank.code.parse.parsed_file import ParsedFile
 from tests.code.hostile_code import DEAR, REPEATED, hostile, memory
 from tests.support.waiting import until
 

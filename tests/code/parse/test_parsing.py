@@ -11,7 +11,7 @@ import pytest
 
 from memory_bank.code.languages.base import detect_language, list_languages, may_hold_tests
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsing import ParsedFile
+from memory_bank.code.parse.parsed_file import ParsedFile
 from tests.support.growth import times_as_long
 
 ROOT = Path(__file__).parents[3]
