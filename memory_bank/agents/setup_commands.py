@@ -181,10 +181,10 @@ def _install_parts(
             if dry_run and change.changed and not call.json:
                 _show_change(call, change)
             done = not dry_run and _make_change(call, change, yes=yes)
-            rows.append(_answer_change(call, change, part, "already there:", done=done))
-            if change.bundle and not call.json:
-                call.remark("a second one would do everything twice; --force adds it to your file")
-            elif done or not change.changed:
+            twice = "a second one would do everything twice; --force adds it to your file"
+            _show_result(call, change, "already there:", twice, done=done)
+            rows.append(_list_fields(change, part, done=done))
+            if not change.bundle and (done or not change.changed):
                 steps.append(change.client.next_step(change.scope))
             if change.changed and not (done or dry_run):
                 code = NOTHING
@@ -226,13 +226,9 @@ def _remove_parts(
             change = plan_change(bank, client, part, scope=scope, name=name, remove=True)
             done = _make_change(call, change, yes=yes)
             text = f"server {name}" if part != HOOKS else "hooks"
-            rows.append(
-                _answer_change(
-                    call, change, part, f"{change.client.title} has no {text} in", done=done
-                )
-            )
-            if change.bundle and not call.json:
-                call.remark("the whole team uses it; memory-bank agents bundle --remove ends that")
+            shared = "the whole team uses it; memory-bank agents bundle --remove ends that"
+            _show_result(call, change, f"{change.client.title} has no {text} in", shared, done=done)
+            rows.append(_list_fields(change, part, done=done))
             if change.kept and done and not call.json:
                 keys = ", ".join(change.kept)
                 call.console.line(f"kept the keys that were added to {name}: {keys}")
@@ -249,35 +245,29 @@ def _choose_parts(client: str, only: str | None) -> list[str]:
     return parts
 
 
-def _answer_change(
-    call: Call, change: ClientChange, part: str, text: str, *, done: bool
-) -> Mapping[str, object]:
-    """Print what became of a change, and return it as JSON.
-
-    The other servers of the file may be private.
-    """
+def _show_result(
+    call: Call, change: ClientChange, unchanged: str, bundled: str, *, done: bool
+) -> None:
+    """Print what became of a change; `bundled` says why one that a bundle has is not made."""
     where = (show_place(change.file), "place")
     if call.json:
-        pass
-    elif change.bundle:
+        return
+    if change.bundle:
         call.console.line("the bundle has it already: ", (show_place(change.bundle), "place"))
+        call.remark(bundled)
     elif not change.changed:
-        call.console.line(f"{text} ", where)
+        call.console.line(f"{unchanged} ", where)
     elif done:
         call.console.line("removed " if change.after is None else "wrote ", where)
-    elsewhere = [
+
+
+def _list_fields(change: ClientChange, part: str, *, done: bool) -> Mapping[str, object]:
+    """Return a change as JSON, without the other servers of its file, which may be private."""
+    names = ("scope", "file", "bundle", "name", "entry", "kept")
+    fields = {"part": part, **{name: getattr(change, name) for name in names}}
+    fields["elsewhere"] = [
         {"scope": entry.scope, "file": entry.file, "name": entry.name} for entry in change.elsewhere
     ]
-    fields = {
-        "part": part,
-        "scope": change.scope,
-        "file": change.file,
-        "bundle": change.bundle,
-        "name": change.name,
-        "entry": change.entry,
-        "elsewhere": elsewhere,
-        "kept": change.kept,
-    }
     return {**{name: value for name, value in fields.items() if value}, "changed": done}
 
 
