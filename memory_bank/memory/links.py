@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,7 @@ from urllib.parse import quote
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import GHOST, LinkShown, find_node
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import note_of
+from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.operation import Param, operation
@@ -161,22 +161,20 @@ _EDGE_KINDS = {"embed": EMBED, "image": EMBED, "reference": FILE_REF}
 """Kinds of edges by kinds of links; a plain link else."""
 
 
-def read_graph(manifest: Manifest) -> nx.MultiDiGraph[str]:
+def read_graph(manifest: Manifest, notes: Iterable[NoteRow] = ()) -> nx.MultiDiGraph[str]:
     """Return the graph of notes and ghosts; the key of an edge is its kind and type.
 
-    Notes have their path as name and, as attribute `note`, their row; ghosts are named as they are
-    first written, since letters' case makes no other one.
+    Notes have their path as name; the given ones come first, with their row as attribute `note`.
+    Ghosts are named as they are first written, since letters' case makes no other one.
     """
     import networkx as nx  # start-up: few calls need the graph
 
     graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-    for row in document_rows.all_documents(manifest):
-        graph.add_node(row.key, note=note_of(row))
+    graph.add_nodes_from((note.path, {"note": note}) for note in notes)
     ghost_names: dict[str, str] = {}
     for source, target, ghost, kind, link_type in link_rows.list_edges(manifest):
         name = target or ghost_names.setdefault(ghost.casefold(), GHOST + ghost)
-        if target is None or target in graph:  # one that could not be read is no node
-            graph.add_edge(source, name, key=(_EDGE_KINDS.get(kind, LINK), link_type))
+        graph.add_edge(source, name, key=(_EDGE_KINDS.get(kind, LINK), link_type))
     return graph
 
 

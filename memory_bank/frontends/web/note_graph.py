@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory_bank.bank.backlinks import GHOST, find_node
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import NoteRow
+from memory_bank.bank.open_index import NoteRow, note_of
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
 from memory_bank.base.paths import Layout
@@ -16,6 +16,8 @@ from memory_bank.code.lookup import SCHEME
 from memory_bank.memory.links import TAG_EDGE, find_in_graph, read_graph
 from memory_bank.notes.names import may_be_file
 from memory_bank.search.index import View
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest.manifest import Manifest
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -110,7 +112,7 @@ def whole_graph(bank: Bank) -> NoteGraph:
     """Return the whole graph, cached until the index changes."""
 
     def read(view: View) -> nx.MultiDiGraph[str]:
-        return view.manifest.cached(read_graph) or read_graph(view.manifest)
+        return view.manifest.cached(_read_with_tags) or _read_with_tags(view.manifest)
 
     return _build_graph(bank.answer(read), bank.layout)
 
@@ -150,24 +152,31 @@ def find_names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
 
 @lru_cache(maxsize=4)
 def _build_graph(links: nx.MultiDiGraph[str], place: Layout) -> NoteGraph:
-    graph, nodes = links.copy(), dict[str, Node]()
+    nodes, degrees = dict[str, Node](), dict[str, int]()
     for name, values in links.nodes(data=True):
         note: NoteRow | None = values.get("note")
-        ghost = name.removeprefix(GHOST)
-        nodes[name] = (
-            Node(name, note.title or name, NOTE, note)
-            if note
-            else Node(name, ghost, _ghost_kind(ghost, place))
-        )
-        for tag in note.tags if note else ():
+        tag, ghost = values.get("tag"), name.removeprefix(GHOST)
+        degrees[name] = links.degree(name)
+        if note:
+            nodes[name] = Node(name, note.title or name, NOTE, note)
+            degrees[name] -= len({tag.casefold() for tag in note.tags})
+        else:
+            kind = TAG_KIND if tag else _ghost_kind(ghost, place)
+            nodes[name] = Node(name, f"#{tag}" if tag else ghost, kind)
+    return NoteGraph(links, nodes, degrees)
+
+
+def _read_with_tags(manifest: Manifest) -> nx.MultiDiGraph[str]:
+    """Return the graph with a node for each tag, which has it as attribute `tag`."""
+    notes = list(map(note_of, document_rows.all_documents(manifest)))
+    graph = read_graph(manifest, notes)
+    for note in notes:
+        for tag in note.tags:
             key = TAG + tag.casefold()
-            nodes.setdefault(key, Node(key, f"#{tag}", TAG_KIND))
-            graph.add_edge(name, key, key=(TAG_EDGE, ""))
-    degrees = {
-        name: graph.in_degree(name) if node.kind == TAG_KIND else links.degree(name)
-        for name, node in nodes.items()
-    }
-    return NoteGraph(graph, nodes, degrees)
+            if key not in graph:
+                graph.add_node(key, tag=tag)
+            graph.add_edge(note.path, key, key=(TAG_EDGE, ""))
+    return graph
 
 
 def _ghost_kind(ghost: str, place: Layout) -> str:

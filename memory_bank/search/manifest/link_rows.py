@@ -253,7 +253,7 @@ def list_edges(manifest: Manifest) -> list[tuple[str, str | None, str, str, str]
         "SELECT DISTINCT source.key, goal.key, iif(goal.key IS NULL, links.ghost, ''),"
         " links.kind, links.type"
         f" {_FROM} WHERE {_LIVE} AND NOT links.ambiguous AND links.dest IS NOT links.document"
-        " AND (goal.key IS NOT NULL OR links.dest IS NULL AND links.ghost <> '')"
+        f" AND (goal.state IN ({DONE}, {PENDING}) OR links.dest IS NULL AND links.ghost <> '')"
         " ORDER BY source.key, links.line, links.id"
     )
     return manifest.execute(sql).fetchall()
