@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memory_bank.memory.links import ghosts, links_of, path_between, related
     from memory_bank.memory.move_and_merge import merge, rename
     from memory_bank.memory.overview import stats
-    from memory_bank.memory.records import Item
+    from memory_bank.memory.records import Draft
     from memory_bank.memory.remember import remember, session_note
     from memory_bank.memory.retrieval.ask import ask
     from memory_bank.memory.retrieval.recall import recall, recall_at
@@ -70,6 +70,7 @@ _HOMES = {
     "base.errors": ("MemoryBankError",),
     "code.index.codebase": (
         "Codebase",
+        "Draft",
         "open_codebase",
     ),
     "code.explain_symbol": ("blast_radius", "explain_symbol", "tests_for"),
@@ -86,7 +87,7 @@ _HOMES = {
         "edit",
         "update",
     ),
-    "memory.records": ("Item",),
+    "memory.records": ("Draft",),
     "memory.forgetting.forget": ("forget",),
     "memory.import_notes": ("import_notes",),
     "memory.links": (
@@ -148,7 +149,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Bank",
     "Codebase",
-    "Item",
+    "Draft",
     "MemoryBankError",
     "Meta",
     "append",

@@ -18,9 +18,9 @@ from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.git import objects
 from memory_bank.memory import concepts, views
 from memory_bank.memory.change import set_keys, write
-from memory_bank.memory.create import RefusedItem, remember_many
+from memory_bank.memory.create import RefusedDraft, remember_many
 from memory_bank.memory.import_notes import FROM
-from memory_bank.memory.records import Confirmation, Item, Promoted, WrittenNote
+from memory_bank.memory.records import Confirmation, Draft, Promoted, WrittenNote
 from memory_bank.memory.remember import DEFAULT_TYPE, remember
 from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes import front_matter, okf
@@ -212,7 +212,7 @@ def promote_memory(
     (note,) = remember_many(
         bank,
         [
-            Item(
+            Draft(
                 f"{head}{body}\n",
                 Meta(
                     type=type or DEFAULT_TYPE,
@@ -224,7 +224,7 @@ def promote_memory(
             )
         ],
     )
-    if isinstance(note, RefusedItem):
+    if isinstance(note, RefusedDraft):
         raise BadInput(f"{origin} can't become a note: {note.reason}", note.hint)
     return Promoted(SCHEMA_VERSION, origin, note.path, CREATED, "")
 
@@ -281,9 +281,9 @@ def promote(
     if promoted:
         return Promoted(SCHEMA_VERSION, block, promoted, EXISTING, path)
     draft = (
-        _item_of_observation(observation)
+        _draft_of_observation(observation)
         if isinstance(observation, Observation)
-        else _item_of_summary(observation, session)
+        else _draft_of_summary(observation, session)
     )
     note = remember(
         bank,
@@ -316,7 +316,7 @@ def _find_observation(session: Session, observation_id: str) -> Observation | Su
     )
 
 
-def _item_of_observation(observation: Observation) -> Item:
+def _draft_of_observation(observation: Observation) -> Draft:
     parts = [f"# {escape_heading(observation.title)}"]
     if observation.subtitle:
         parts.append(escape_markdown(observation.subtitle))
@@ -328,10 +328,10 @@ def _item_of_observation(observation: Observation) -> Item:
         )
     files = (*observation.files_modified, *observation.files_read)
     meta = Meta(type=observation.obs_type, tags=observation.concepts, file_refs=files)
-    return Item("\n\n".join(parts) + "\n", meta)
+    return Draft("\n\n".join(parts) + "\n", meta)
 
 
-def _item_of_summary(summary: Summary, session: Session) -> Item:
+def _draft_of_summary(summary: Summary, session: Session) -> Draft:
     """Return a note with a section for each part of a summary."""
     parts = [f"# {escape_heading(note_format.session_title(session))}"]
     for name in SUMMARY_TEXTS:
@@ -339,7 +339,7 @@ def _item_of_summary(summary: Summary, session: Session) -> Item:
             heading = name.replace("_", " ").capitalize()
             parts.append(f"## {heading}\n\n{escape_markdown(text)}")
     files = (*summary.files_edited, *summary.files_read)
-    return Item("\n\n".join(parts) + "\n", Meta(file_refs=files))
+    return Draft("\n\n".join(parts) + "\n", Meta(file_refs=files))
 
 
 def _find_promoted(bank: Bank, place: str, observation_id: str) -> str:

@@ -16,13 +16,13 @@ from memory_bank.memory import views
 from memory_bank.memory.alike import find_duplicates, link_duplicate
 from memory_bank.memory.change import check_size
 from memory_bank.memory.links import describe_dead_links
-from memory_bank.memory.records import Item, WrittenNote
+from memory_bank.memory.records import Draft, WrittenNote
 from memory_bank.memory.remember import (
     DEFAULT_TYPE,
     check_content,
     check_source,
     choose_path,
-    complete_item,
+    complete_draft,
     compose_note,
     merge_into,
     write_new,
@@ -79,7 +79,7 @@ def create(
     faults = front_matter.read_metadata(parts)[1]
     if faults and parts.format != "none":  # else it is a rule above the text
         raise BadInput(faults[0].reason, "repair the front matter, or omit it to get a new one")
-    item = Item(
+    draft = Draft(
         parts.body,
         Meta(
             type=check_type(type),
@@ -91,8 +91,8 @@ def create(
         parts.opening + parts.block + parts.closing,
     )
     bank.catch_up()
-    item = complete_item(bank, item)
-    remembered = write_new(bank, item, content_hash(item.content), None)
+    draft = complete_draft(bank, draft)
+    remembered = write_new(bank, draft, content_hash(draft.content), None)
     bank.catch_up()
     unrecorded = record_writes(bank, [remembered.path, *(remembered.relinked or ())], by)
     dead = describe_dead_links(bank, remembered.path, content)
@@ -102,11 +102,11 @@ def create(
 REFUSED = "refused"
 
 REFUSALS = (BadInput, NoteExists, UnreadableNote, Conflict)
-"""Errors that refuse one item; a storage error ends the whole write."""
+"""Errors that refuse one draft; a storage error ends the whole write."""
 
 
-class RefusedItem(NamedTuple):
-    """An item that was not written, and why."""
+class RefusedDraft(NamedTuple):
+    """A draft that was not written, and why."""
 
     code: str
     """The error's code, such as `secret_found`."""
@@ -115,20 +115,20 @@ class RefusedItem(NamedTuple):
     action: str = REFUSED
 
 
-def remember_many(bank: Bank, items: Iterable[Item]) -> list[WrittenNote | RefusedItem]:
+def remember_many(bank: Bank, drafts: Iterable[Draft]) -> list[WrittenNote | RefusedDraft]:
     """Write notes, or update those with the same content, and return the result of each.
 
-    The results are in the order of the items. An item that can't be written, for example because
-    it contains a secret, gives a `RefusedItem`; the others are written. The index is updated once,
+    The results are in the order of the drafts. A draft that can't be written, for example because
+    it contains a secret, gives a `RefusedDraft`; the others are written. The index is updated once,
     at the end. Raises BadInput when memory is turned off, StorageFailed.
     """
     bank.settings.check_enabled()
-    items = list(items)  # before the lock is taken: the iterator may be slow
+    drafts = list(drafts)  # before the lock is taken: the iterator may be slow
     with bank.lock, bank.store.writing():
         bank.catch_up()
         batch = _BulkWrite(bank)
         try:
-            notes = [batch.write(item) for item in bank.counted("writing notes", items)]
+            notes = [batch.write(draft) for draft in bank.counted("writing notes", drafts)]
         finally:
             bank.catch_up()
         unrecorded = batch.record()
@@ -153,9 +153,9 @@ class _BulkWrite:
         self._changed: dict[str, list[str]] = {}
         """Agents, with the paths of the notes that they wrote."""
 
-    def write(self, item: Item) -> WrittenNote | RefusedItem:
+    def write(self, draft: Draft) -> WrittenNote | RefusedDraft:
         try:
-            return self._write(item)
+            return self._write(draft)
         except REFUSALS as error:
             return report_refusal(error)
 
@@ -167,21 +167,21 @@ class _BulkWrite:
                 failed |= dict.fromkeys(paths, reason)
         return failed
 
-    def _write(self, item: Item) -> WrittenNote:
+    def _write(self, draft: Draft) -> WrittenNote:
         bank = self._bank
-        by = name_writer(item.meta.source_type, item.meta.source_agent)
-        item = _check_and_complete(bank, item)
-        text_hash = content_hash(item.content)
+        by = name_writer(draft.meta.source_type, draft.meta.source_agent)
+        draft = _check_and_complete(bank, draft)
+        text_hash = content_hash(draft.content)
         if text_hash in self._pending:
             bank.catch_up()
             self._pending.clear()
         duplicates = find_duplicates(
-            bank, text_hash, choose_path(bank, item.content, item.meta.type, item.name)
+            bank, text_hash, choose_path(bank, draft.content, draft.meta.type, draft.name)
         )
         if duplicates.near is not None:
-            remembered, changed = merge_into(bank, duplicates.near, item)
+            remembered, changed = merge_into(bank, duplicates.near, draft)
         else:
-            remembered = write_new(bank, item, text_hash, duplicates.far, self._check_id)
+            remembered = write_new(bank, draft, text_hash, duplicates.far, self._check_id)
             self._ids.add(remembered.note_id)
             changed = True
         if changed:
@@ -198,29 +198,29 @@ class _BulkWrite:
             raise BadInput(f"another note has the id {note_id!r}", "omit the id to get a new one")
 
 
-def find_refusal(bank: Bank, item: Item) -> RefusedItem | None:
-    """Return why an item with new content could not be written; None if it could."""
+def find_refusal(bank: Bank, draft: Draft) -> RefusedDraft | None:
+    """Return why a draft with new content could not be written; None if it could."""
     try:
-        item = _check_and_complete(bank, item)
-        text = compose_note(item, "", item.meta.created_at or datetime.now(UTC))
+        draft = _check_and_complete(bank, draft)
+        text = compose_note(draft, "", draft.meta.created_at or datetime.now(UTC))
         check_size(bank, text)
-        path = choose_path(bank, item.content, item.meta.type, item.name)
-        if item.name:
-            bank.store.check_new(path, text, caller_text=item.content)
+        path = choose_path(bank, draft.content, draft.meta.type, draft.name)
+        if draft.name:
+            bank.store.check_new(path, text, caller_text=draft.content)
     except REFUSALS as error:
         return report_refusal(error)
     return None
 
 
-def report_refusal(error: MemoryBankError) -> RefusedItem:
-    """Return an error as the result of an item."""
-    return RefusedItem(error.code, error.message, error.hint)
+def report_refusal(error: MemoryBankError) -> RefusedDraft:
+    """Return an error as the result of a draft."""
+    return RefusedDraft(error.code, error.message, error.hint)
 
 
-def _check_and_complete(bank: Bank, item: Item) -> Item:
-    """Return an item with defaults filled in; raise BadInput if it can't be written."""
-    check_content(bank, item.content)
-    check_source(item.meta.source_type or BY_HAND)
-    parsing.encode_text(item.meta.type)  # raises if it can't be a folder's name
-    kind = known_type(item.meta.type) or DEFAULT_TYPE
-    return complete_item(bank, item._replace(meta=item.meta._replace(type=kind)))
+def _check_and_complete(bank: Bank, draft: Draft) -> Draft:
+    """Return a draft with defaults filled in; raise BadInput if it can't be written."""
+    check_content(bank, draft.content)
+    check_source(draft.meta.source_type or BY_HAND)
+    parsing.encode_text(draft.meta.type)  # raises if it can't be a folder's name
+    kind = known_type(draft.meta.type) or DEFAULT_TYPE
+    return complete_draft(bank, draft._replace(meta=draft.meta._replace(type=kind)))

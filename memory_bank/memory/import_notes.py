@@ -23,13 +23,13 @@ from memory_bank.memory import amendments, views
 from memory_bank.memory.alike import find_by_content
 from memory_bank.memory.create import (
     REFUSALS,
-    RefusedItem,
+    RefusedDraft,
     find_refusal,
     remember_many,
     report_refusal,
 )
 from memory_bank.memory.importers.base import ImportedNote, Importer
-from memory_bank.memory.records import Imported, Item, NoteImport, NotImported
+from memory_bank.memory.records import Draft, Imported, NoteImport, NotImported
 from memory_bank.memory.remember import compose_note
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, normalise
@@ -193,9 +193,9 @@ class _ImportRun:
         self._origin = origin
         self._folder = folder
         self._entries = entries
-        self._names = {lookup_key(entry.item.name) for entry in entries if entry.item.name}
-        self._new: list[tuple[int, Item]] = []
-        self._updates: list[tuple[int, NoteRow, Item]] = []
+        self._names = {lookup_key(entry.draft.name) for entry in entries if entry.draft.name}
+        self._new: list[tuple[int, Draft]] = []
+        self._updates: list[tuple[int, NoteRow, Draft]] = []
         self._path_by_hash: dict[str, str] = {}
         self._planned_paths: set[str] = set()
         self.results: dict[int, NoteImport] = {}
@@ -209,26 +209,26 @@ class _ImportRun:
                 if entry.key in keys:
                     raise BadInput("the source contains it twice")
                 keys.add(entry.key)
-                item, text_hash = self._prepare(entry)
-                row = rows.get(str(item.meta.extra[FROM]))
+                draft, text_hash = self._prepare(entry)
+                row = rows.get(str(draft.meta.extra[FROM]))
                 if row is None:
-                    self._plan_new(number, item)
+                    self._plan_new(number, draft)
                 else:
-                    self._plan_old(number, item, row, text_hash)
+                    self._plan_old(number, draft, row, text_hash)
             except REFUSALS as error:
                 self._set_result(number, REFUSED, reason=report_refusal(error).reason)
 
     def write(self) -> None:
         """Write the planned notes."""
-        results = remember_many(self._bank, [item for _, item in self._new])
+        results = remember_many(self._bank, [draft for _, draft in self._new])
         for (number, _), result in zip(self._new, results, strict=True):
-            if isinstance(result, RefusedItem):
+            if isinstance(result, RefusedDraft):
                 self._set_result(number, REFUSED, reason=result.reason)
             else:
                 self._set_result(number, CREATED, result.path, result.warning)
-        for number, note, item in self._bank.counted("updating notes", self._updates):
+        for number, note, draft in self._bank.counted("updating notes", self._updates):
             try:
-                self._update(note, item)
+                self._update(note, draft)
             except REFUSALS as error:
                 self._set_result(number, REFUSED, note.path, report_refusal(error).reason)
 
@@ -261,34 +261,34 @@ class _ImportRun:
                 rows_by_origin.setdefault(str(origin), row)
         return rows_by_origin
 
-    def _prepare(self, entry: ImportedNote) -> tuple[Item, str]:
+    def _prepare(self, entry: ImportedNote) -> tuple[Draft, str]:
         """Return an entry's note as it is to be written, and the hash of its text."""
-        item = entry.item
-        text = item.front_matter + item.content
+        draft = entry.draft
+        text = draft.front_matter + draft.content
         parsing.encode_text(entry.key + text)  # raises for text that can't be stored
         raw, _ = (
-            front_matter.read_metadata(front_matter.split(text)) if item.front_matter else ({}, ())
+            front_matter.read_metadata(front_matter.split(text)) if draft.front_matter else ({}, ())
         )
         changes: dict[str, object] = {name: None for name in (FROM, HASH) if name in raw}
         changes |= dict.fromkeys(spelled_keys(raw, "source_type"), "import")
         if changes:
             text = front_matter.set_keys(text, changes)
         if self._folder and self._names:
-            start = len(text) - len(front_matter.split(text).body) if item.front_matter else 0
+            start = len(text) - len(front_matter.split(text).body) if draft.front_matter else 0
             text = relink(text, self._retarget, start)
-        parts = front_matter.split(text) if item.front_matter else None
-        item = item._replace(
+        parts = front_matter.split(text) if draft.front_matter else None
+        draft = draft._replace(
             front_matter=parts.opening + parts.block + parts.closing if parts else "",
             content=parts.body if parts else text,
-            name="/".join(filter(None, (self._folder, item.name))),
-            meta=item.meta._replace(
+            name="/".join(filter(None, (self._folder, draft.name))),
+            meta=draft.meta._replace(
                 source_type="import",
-                extra={**item.meta.extra, FROM: self._origin + entry.key},
+                extra={**draft.meta.extra, FROM: self._origin + entry.key},
             ),
         )
-        text_hash = _hash_text(compose_note(item, "", _EPOCH))
-        meta = item.meta._replace(extra={**item.meta.extra, HASH: text_hash})
-        return item._replace(meta=meta), text_hash
+        text_hash = _hash_text(compose_note(draft, "", _EPOCH))
+        meta = draft.meta._replace(extra={**draft.meta.extra, HASH: text_hash})
+        return draft._replace(meta=meta), text_hash
 
     def _retarget(self, link: Link) -> str | None:
         """Return the new target of a wikilink with a path to a note of the source.
@@ -300,17 +300,17 @@ class _ImportRun:
             return None
         return f"{self._folder}/{link.target}"
 
-    def _plan_new(self, number: int, item: Item) -> None:
-        text_hash = content_hash(item.content)
+    def _plan_new(self, number: int, draft: Draft) -> None:
+        text_hash = content_hash(draft.content)
         duplicates = find_by_content(self._bank, text_hash)
         path = duplicates[0].path if duplicates else self._path_by_hash.get(text_hash)
         if path is not None:
             self._set_result(number, SAME_CONTENT, path)
             return
-        if refusal := find_refusal(self._bank, item):
+        if refusal := find_refusal(self._bank, draft):
             self._set_result(number, REFUSED, reason=refusal.reason)
             return
-        path = new_path(item.name, self._bank.layout) if item.name else None
+        path = new_path(draft.name, self._bank.layout) if draft.name else None
         if path and fold_path(path) in self._planned_paths:
             self._set_result(
                 number, REFUSED, reason=f"another note of the source is named {path!r}"
@@ -319,10 +319,10 @@ class _ImportRun:
         if path:
             self._planned_paths.add(fold_path(path))
         self._path_by_hash[text_hash] = path or self._entries[number].key
-        self._new.append((number, item))
+        self._new.append((number, draft))
         self._set_result(number, CREATED, path)
 
-    def _plan_old(self, number: int, item: Item, row: NoteRow, text_hash: str) -> None:
+    def _plan_old(self, number: int, draft: Draft, row: NoteRow, text_hash: str) -> None:
         recorded = str(row.data.get("extra", {}).get(HASH, ""))
         current = "" if recorded == text_hash else _hash_text(self._bank.store.read(row.path).text)
         if text_hash in {recorded, current}:
@@ -332,17 +332,17 @@ class _ImportRun:
                 number, KEPT, row.path, "it changed both in the source and in the bank"
             )
         else:
-            self._updates.append((number, row, item))
+            self._updates.append((number, row, draft))
             self._set_result(number, UPDATED, row.path)
 
-    def _update(self, note: NoteRow, item: Item) -> None:
+    def _update(self, note: NoteRow, draft: Draft) -> None:
         """Replace a note that did not change in the bank; its id and its date stay."""
         store = self._bank.store
         current = store.read(note.path)
-        created = current.meta.created_at or item.meta.created_at or datetime.now(UTC)
-        text = compose_note(item, current.meta.id, created)
+        created = current.meta.created_at or draft.meta.created_at or datetime.now(UTC)
+        text = compose_note(draft, current.meta.id, created)
         store.keep(note.path)
-        store.change(note.path, lambda _: text, current.etag, caller_text=item.content)
+        store.change(note.path, lambda _: text, current.etag, caller_text=draft.content)
         self._bank.state.add_update(note.known_as, time.time())
 
 

@@ -174,7 +174,7 @@ class NotImported(NamedTuple):
     reason: str
 
 
-class Item(NamedTuple):
+class Draft(NamedTuple):
     """A note to write; of its `meta` what is empty gets the same defaults as in `remember`."""
 
     content: str

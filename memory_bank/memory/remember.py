@@ -33,7 +33,7 @@ from memory_bank.memory import amendments, concepts, edit, views
 from memory_bank.memory.alike import find_duplicates, find_similar, is_local, link_duplicate
 from memory_bank.memory.change import check_size, list_cited, set_keys
 from memory_bank.memory.links import describe_dead_links
-from memory_bank.memory.records import Item, Reference, WrittenNote
+from memory_bank.memory.records import Draft, Reference, WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import decision_records, front_matter, names
 from memory_bank.notes.identity import content_hash, make_slug, note_id
@@ -222,7 +222,7 @@ def remember(
     content = hide_private(content)
     check_content(bank, content, by_agent=source_type in {"agent", SESSION})
     check_source(source_type)
-    item = Item(
+    draft = Draft(
         content,
         Meta(
             type=check_type(type) or DEFAULT_TYPE,
@@ -236,8 +236,8 @@ def remember(
         name,
     )
     bank.catch_up(meaning=False)
-    item = complete_item(bank, item)
-    content = item.content
+    draft = complete_draft(bank, draft)
+    content = draft.content
     keys, session_path = dict[str, object](), ""
     if source_type == SESSION:
         from memory_bank.sessions import state  # start-up: it takes 17 ms
@@ -245,7 +245,7 @@ def remember(
         session_id, session_path = state.current_session(bank, session_id)
     else:
         session_id = ""
-    path = choose_path(bank, content, item.meta.type, name)
+    path = choose_path(bank, content, draft.meta.type, name)
     with bank.lock, bank.store.writing(path):  # so that nobody writes the same meanwhile
         bank.catch_up(meaning=False)
         text_hash = content_hash(content)
@@ -256,14 +256,14 @@ def remember(
                 session_id, session_path, private=private, near=duplicates.near
             )
         if duplicates.near is not None:
-            remembered, changed = merge_into(bank, duplicates.near, item, keys)
+            remembered, changed = merge_into(bank, duplicates.near, draft, keys)
             bank.catch_up(meaning=False)
         else:
             near = find_similar(
                 bank, content, besides=duplicates.far.path if duplicates.far else None
             )
-            item = item._replace(meta=item.meta._replace(extra=keys))
-            remembered = write_new(bank, item, text_hash, duplicates.far)
+            draft = draft._replace(meta=draft.meta._replace(extra=keys))
+            remembered = write_new(bank, draft, text_hash, duplicates.far)
             remembered = remembered._replace(similar_to=near)
             changed = True
         remembered = link_duplicate(bank, duplicates, remembered)._replace(
@@ -285,14 +285,14 @@ def remember(
         return remembered._replace(warning=warning, may_amend=older)
 
 
-def complete_item(bank: Bank, item: Item) -> Item:
-    """Return an item with tags and references in the form of front matter; raise BadInput.
+def complete_draft(bank: Bank, draft: Draft) -> Draft:
+    """Return a draft with tags and references in the form of front matter; raise BadInput.
 
     The index is up to date: in a bundle, wikilinks become Markdown links.
     """
-    path, meta = choose_path(bank, item.content, item.meta.type, item.name), item.meta
-    return item._replace(
-        content=concepts.conform_text(bank, path, hide_private(item.content)),
+    path, meta = choose_path(bank, draft.content, draft.meta.type, draft.name), draft.meta
+    return draft._replace(
+        content=concepts.conform_text(bank, path, hide_private(draft.content)),
         meta=meta._replace(
             tags=tuple(check_tags(meta.tags)),
             source_type=meta.source_type or BY_HAND,
@@ -311,29 +311,29 @@ def _list_references(meta: Meta) -> dict[str, list[Any]]:
 
 def write_new(
     bank: Bank,
-    item: Item,
+    draft: Draft,
     text_hash: str,
     duplicate: NoteRow | None,
     check_id: Callable[[str], None] = lambda _: None,
 ) -> WrittenNote:
-    """Write a completed item as a new note; the index is not updated.
+    """Write a completed draft as a new note; the index is not updated.
 
-    `duplicate` is another note with its content, and `check_id` refuses an id that the item brings.
+    `duplicate` is another note with its content, and `check_id` refuses an id that the draft has.
     """
-    created = item.meta.created_at or datetime.now(UTC)
-    if duplicate is not None and duplicate.known_as == note_id(item.content, created):
+    created = draft.meta.created_at or datetime.now(UTC)
+    if duplicate is not None and duplicate.known_as == note_id(draft.content, created):
         created += timedelta(seconds=1)  # an id is made of the content and the second
-    new_id = note_id(item.content, created)
-    path = choose_path(bank, item.content, item.meta.type, item.name)
-    text = compose_note(item, new_id, created)
+    new_id = note_id(draft.content, created)
+    path = choose_path(bank, draft.content, draft.meta.type, draft.name)
+    text = compose_note(draft, new_id, created)
     text = concepts.conform_note(
-        bank, path, text, item.meta.source_type, item.meta.source_agent, created
+        bank, path, text, draft.meta.source_type, draft.meta.source_agent, created
     )
     check_size(bank, text)
     meta, _ = read_meta(front_matter.read_metadata(front_matter.split(text))[0])
     if meta.id != new_id:
         check_id(meta.id)
-    path, etag, relinking = create_note(bank, text, item, key=meta.id or new_id)
+    path, etag, relinking = create_note(bank, text, draft, key=meta.id or new_id)
     return WrittenNote(
         schema_version=SCHEMA_VERSION,
         note_id=meta.id,
@@ -343,44 +343,44 @@ def write_new(
         created_at=format_iso(meta.created_at or created),
         path=path,
         etag=etag,
-        type=meta.type or item.meta.type,
-        source_type=meta.source_type or item.meta.source_type,
+        type=meta.type or draft.meta.type,
+        source_type=meta.source_type or draft.meta.source_type,
         warning=join_warnings(
-            note_files.warn_of_place(bank.layout, path, item.meta.source_type), relinking.notice
+            note_files.warn_of_place(bank.layout, path, draft.meta.source_type), relinking.notice
         ),
         relinked=tuple(change.path for change in relinking.changes) or None,
     )
 
 
-def compose_note(item: Item, new_id: str, created: datetime) -> str:
-    """Return the text of a new note; its id is `new_id` unless the item has one.
+def compose_note(draft: Draft, new_id: str, created: datetime) -> str:
+    """Return the text of a new note; its id is `new_id` unless the draft has one.
 
-    The item's front matter is kept, and tags and aliases are added to it. Raises UnreadableNote for
-    front matter that can't be parsed.
+    The draft's front matter is kept, and tags and aliases are added to it. Raises UnreadableNote
+    for front matter that can't be parsed.
     """
     keys: dict[str, object] = {
-        "id": item.meta.id or new_id,
-        "title": item.meta.title,
-        "type": item.meta.type,
-        "status": "" if item.meta.status == Meta().status else item.meta.status,
-        "tags": list(item.meta.tags),
-        "aliases": list(item.meta.aliases),
+        "id": draft.meta.id or new_id,
+        "title": draft.meta.title,
+        "type": draft.meta.type,
+        "status": "" if draft.meta.status == Meta().status else draft.meta.status,
+        "tags": list(draft.meta.tags),
+        "aliases": list(draft.meta.aliases),
         "created_at": created,
-        "updated_at": item.meta.updated_at,
-        "source_type": item.meta.source_type,
-        "source_agent": agent_name(item.meta.source_agent),
-        **_list_references(item.meta),
+        "updated_at": draft.meta.updated_at,
+        "source_type": draft.meta.source_type,
+        "source_agent": agent_name(draft.meta.source_agent),
+        **_list_references(draft.meta),
     }
     keys = {key: value for key, value in keys.items() if value}
-    metadata = keys | {key: value for key, value in item.meta.extra.items() if key not in keys}
-    if not item.front_matter:
-        return front_matter.compose_text(metadata, item.content)
-    text = item.front_matter + item.content
+    metadata = keys | {key: value for key, value in draft.meta.extra.items() if key not in keys}
+    if not draft.front_matter:
+        return front_matter.compose_text(metadata, draft.content)
+    text = draft.front_matter + draft.content
     raw, _ = front_matter.read_metadata(front_matter.split(text))
     meta = read_meta(raw)[0]
     changes = {key: value for key, value in metadata.items() if spelled_key(raw, key) not in raw}
     for key, old in (("tags", meta.tags), ("aliases", meta.aliases)):
-        merged = list(dict.fromkeys([*old, *getattr(item.meta, key)]))
+        merged = list(dict.fromkeys([*old, *getattr(draft.meta, key)]))
         if len(merged) > len(old):
             changes[spelled_key(raw, key)] = merged
     text = front_matter.set_keys(text, changes)
@@ -453,15 +453,15 @@ def check_source(source_type: str) -> None:
 
 
 def merge_into(
-    bank: Bank, row: NoteRow, item: Item, keys: Mapping[str, object] = MappingProxyType({})
+    bank: Bank, row: NoteRow, draft: Draft, keys: Mapping[str, object] = MappingProxyType({})
 ) -> tuple[WrittenNote, bool]:
-    """Merge an item's tags and references into a note; the index is not updated.
+    """Merge a draft's tags and references into a note; the index is not updated.
 
     `keys` are other keys to set. Return the note, and whether its file was written.
     """
     old_values: dict[str, list[Any]] = {"tags": list(row.tags)}
     old_values |= {key: list(row.data.get(key, ())) for key in REFERENCES}
-    new_values = {"tags": item.meta.tags, **_list_references(item.meta)}
+    new_values = {"tags": draft.meta.tags, **_list_references(draft.meta)}
     merged = {
         key: [*old, *(value for value in new_values[key] if value not in old)]
         for key, old in old_values.items()
@@ -505,8 +505,8 @@ def _short_name(content: str, limit: int) -> str:
     return make_slug("-".join(words), limit)
 
 
-def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, str, Relinking]:
-    """Write an item as a new note and return its path and etag; raise NoteExists for a taken name.
+def create_note(bank: Bank, text: str, draft: Draft, *, key: str) -> tuple[str, str, Relinking]:
+    """Write a draft as a new note and return its path and etag; raise NoteExists for a taken name.
 
     Links that could mean the new note too are rewritten with the notes that they meant.
 
@@ -514,20 +514,20 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     branches that remember texts with the same first words then make two files. A decision gets the
     next number where those in its folder have numbers.
     """
-    path = choose_path(bank, item.content, item.meta.type, item.name)
-    written = item.front_matter + item.content
-    if item.name:
+    path = choose_path(bank, draft.content, draft.meta.type, draft.name)
+    written = draft.front_matter + draft.content
+    if draft.name:
         return _create_at(bank, path, text, written)
     folder, _, words = names.name_of(path).rpartition("/")
     prefix = suffix = ""
     has_number = names.record_name(words) and words.startswith(("adr", "0"))
-    if item.meta.type == _DECISION and not has_number:
+    if draft.meta.type == _DECISION and not has_number:
         decisions = (bank.layout.root / folder).glob(f"*{NOTE_SUFFIXES[0]}")
         prefix = decision_records.next_number(file.stem for file in decisions)
     tree = repository.find_worktree(bank.layout.root)
     if tree is not None and not is_local(bank, path) and repository.has_branches(tree):
         suffix = f"-{key[:_ID_DIGITS]}"
-    words = _short_name(item.content, _NAME_LIMIT - len(prefix) - len(suffix))
+    words = _short_name(draft.content, _NAME_LIMIT - len(prefix) - len(suffix))
     stem = f"{folder}/{prefix}{words}{suffix}"
     for number in range(1, _MOST_NAMES):
         numbered = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"

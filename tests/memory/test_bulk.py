@@ -8,8 +8,8 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.change import set_status
-from memory_bank.memory.create import RefusedItem, remember_many
-from memory_bank.memory.records import Item, WrittenNote
+from memory_bank.memory.create import RefusedDraft, remember_many
+from memory_bank.memory.records import Draft, WrittenNote
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
@@ -23,19 +23,19 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
     return opening(folder)
 
 
-def written(found: WrittenNote | RefusedItem) -> WrittenNote:
+def written(found: WrittenNote | RefusedDraft) -> WrittenNote:
     assert isinstance(found, WrittenNote), found
     return found
 
 
-def refused(found: WrittenNote | RefusedItem) -> RefusedItem:
-    assert isinstance(found, RefusedItem), found
+def refused(found: WrittenNote | RefusedDraft) -> RefusedDraft:
+    assert isinstance(found, RefusedDraft), found
     return found
 
 
 def test_a_note_keeps_its_dates_its_id_its_source_and_its_name(bank: Bank) -> None:
     made, changed = datetime(2021, 3, 4, 5, 6, tzinfo=UTC), datetime(2022, 1, 2, tzinfo=UTC)
-    item = Item(
+    item = Draft(
         "The kestrel hovers.",
         Meta(
             type="fact",
@@ -75,11 +75,11 @@ def test_a_content_that_is_there_is_updated_among_the_items_too(bank: Bank) -> N
     found = remember_many(
         bank,
         [
-            Item("The osprey dives.", Meta(tags=("b",))),
-            Item("The merlin chases.", Meta(tags=("x",))),
-            Item("The merlin chases.\r\n", Meta(tags=("y",))),
-            Item("The merlin chases.", Meta(tags=("z",), file_refs=("a.py",))),
-            Item("The osprey dives.", Meta(tags=("c",))),
+            Draft("The osprey dives.", Meta(tags=("b",))),
+            Draft("The merlin chases.", Meta(tags=("x",))),
+            Draft("The merlin chases.\r\n", Meta(tags=("y",))),
+            Draft("The merlin chases.", Meta(tags=("z",), file_refs=("a.py",))),
+            Draft("The osprey dives.", Meta(tags=("c",))),
         ],
     )
     actions = ["updated_existing", "created", *["updated_existing"] * 3]
@@ -94,29 +94,29 @@ def test_a_content_that_is_there_is_updated_among_the_items_too(bank: Bank) -> N
 def test_an_archived_note_of_the_content_is_left_alone(bank: Bank) -> None:
     old = remember(bank, "The merlin chases.")
     set_status(bank, old.path, "archived")
-    (found,) = remember_many(bank, [Item("The merlin chases.")])
+    (found,) = remember_many(bank, [Draft("The merlin chases.")])
     assert found.action == "created"
 
 
 def test_an_item_that_can_not_be_written_is_named_and_the_others_are(bank: Bank) -> None:
     remember(bank, "Mine.", name="mine")
     items = [
-        Item("One."),
-        Item(f"The token is {TOKEN}"),
-        Item("  \n"),
-        Item("Two.", Meta(tags=("#",))),
-        Item("Three.", name="../out"),
-        Item("Four.", name="mine"),
-        Item("Five.", Meta(source_type="hearsay")),
-        Item("Six.", Meta(id="six")),
-        Item("Seven.", Meta(id="six")),
-        Item("Half \ud800."),
-        Item("Nine.", Meta(type="\ud800")),
-        Item("Ten.", name="\ud800"),
-        Item("Eight."),
+        Draft("One."),
+        Draft(f"The token is {TOKEN}"),
+        Draft("  \n"),
+        Draft("Two.", Meta(tags=("#",))),
+        Draft("Three.", name="../out"),
+        Draft("Four.", name="mine"),
+        Draft("Five.", Meta(source_type="hearsay")),
+        Draft("Six.", Meta(id="six")),
+        Draft("Seven.", Meta(id="six")),
+        Draft("Half \ud800."),
+        Draft("Nine.", Meta(type="\ud800")),
+        Draft("Ten.", name="\ud800"),
+        Draft("Eight."),
     ]
     found = remember_many(bank, items)
-    codes = [one.code if isinstance(one, RefusedItem) else "" for one in found]
+    codes = [one.code if isinstance(one, RefusedDraft) else "" for one in found]
     assert codes == [
         "", "secret_found", "bad_input", "bad_input", "bad_name", "note_exists", "bad_input",
         "", "bad_input", "bad_input", "bad_input", "bad_name", "",
@@ -130,7 +130,7 @@ def test_an_item_that_can_not_be_written_is_named_and_the_others_are(bank: Bank)
 def test_front_matter_that_is_brought_stays_as_it_is(bank: Bank) -> None:
     head = "---\n# mine\nDate:   2020-05-06   # then\ntags: [Old]\nstatus: accepted\n---\n"
     made = datetime(2024, 1, 1, tzinfo=UTC)
-    item = Item(
+    item = Draft(
         "\nText.\r\n", Meta(tags=("new",), aliases=("A",), created_at=made), front_matter=head
     )
     (found,) = map(written, remember_many(bank, [item]))
@@ -142,7 +142,7 @@ def test_front_matter_that_is_brought_stays_as_it_is(bank: Bank) -> None:
 
 
 def test_front_matter_that_can_not_be_parsed_is_refused(bank: Bank) -> None:
-    (found,) = remember_many(bank, [Item("Text.", front_matter="---\na: [\n---\n")])
+    (found,) = remember_many(bank, [Draft("Text.", front_matter="---\na: [\n---\n")])
     assert refused(found).code == "unreadable_note"
 
 
@@ -150,7 +150,7 @@ def test_what_an_agent_wrote_is_known(bank: Bank) -> None:
     remember(bank, "The hobby glides.", name="hobby")
     (found,) = remember_many(
         bank,
-        [Item("The hobby glides.", Meta(tags=("a",), source_type="agent", source_agent="scribe"))],
+        [Draft("The hobby glides.", Meta(tags=("a",), source_type="agent", source_agent="scribe"))],
     )
     assert found.action == "updated_existing"
     assert show(bank, "hobby").edited_by == ("scribe",)
@@ -158,13 +158,13 @@ def test_what_an_agent_wrote_is_known(bank: Bank) -> None:
 
 def test_nothing_is_written_where_memory_is_off(folder: Path, opening: Callable[..., Bank]) -> None:
     with pytest.raises(BadInput):
-        remember_many(opening(folder, memory__enabled=False), [Item("One.")])
+        remember_many(opening(folder, memory__enabled=False), [Draft("One.")])
     assert not list(folder.rglob("*.md"))
 
 
 def test_a_hundred_notes_take_about_a_second(folder: Path) -> None:
     """One after another they took 16 s; the bound leaves room for a busy machine."""
-    items = [Item(f"# Note {n}\n\nAbout topic {n % 7}, number {n}.") for n in range(100)]
+    items = [Draft(f"# Note {n}\n\nAbout topic {n % 7}, number {n}.") for n in range(100)]
     with open_bank(folder) as bank:
         start = time.process_time()
         found = remember_many(bank, items)

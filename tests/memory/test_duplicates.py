@@ -12,7 +12,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.create import remember_many
 from memory_bank.memory.links import links_of
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.records import Item, WrittenNote
+from memory_bank.memory.records import Draft, WrittenNote
 from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.show import show
 from memory_bank.notes.note import Meta
@@ -90,7 +90,7 @@ def test_a_folder_that_git_ignores_is_on_the_far_side(bank: Bank, project: Path,
 def test_an_imported_note_of_the_same_second_has_an_id_of_its_own(bank: Bank) -> None:
     noted = session_note(bank, X)
     made = datetime.fromisoformat(noted.created_at)
-    (kept,) = remember_many(bank, [Item(X, Meta(created_at=made))])
+    (kept,) = remember_many(bank, [Draft(X, Meta(created_at=made))])
     assert isinstance(kept, WrittenNote)
     assert (kept.action, kept.same_as) == ("created", noted.path)
     assert kept.note_id != noted.note_id

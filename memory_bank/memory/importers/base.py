@@ -23,7 +23,7 @@ from typing import Protocol
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.memory.records import Item, NotImported
+from memory_bank.memory.records import Draft, NotImported
 from memory_bank.notes import characters, front_matter
 from memory_bank.notes.characters import to_nfc
 from memory_bank.notes.note import Meta
@@ -41,7 +41,7 @@ class ImportedNote(NamedTuple):
 
     key: str
     """Its stable key in the source, the same at the next import."""
-    item: Item
+    draft: Draft
 
 
 class Importer(Protocol):
@@ -82,11 +82,11 @@ def markdown_files(path: Path) -> Iterator[MarkdownFile | NotImported]:
         yield _read_markdown(file, place)
 
 
-def parse_item(file: MarkdownFile, *, kind: str) -> Item:
+def parse_draft(file: MarkdownFile, *, kind: str) -> Draft:
     """Return a Markdown file as a note; a changed name becomes an alias."""
     name = to_nfc(file.name).translate(_NOT_IN_NAMES)
     stem = file.name.rpartition("/")[2]
-    return Item(
+    return Draft(
         file.body,
         Meta(
             type=kind,

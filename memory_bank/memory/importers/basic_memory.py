@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory_bank.base import lazy_pattern
-from memory_bank.memory.importers.base import ImportedNote, markdown_files, parse_item
+from memory_bank.memory.importers.base import ImportedNote, markdown_files, parse_draft
 from memory_bank.memory.records import NotImported
 from memory_bank.notes.relations import normalise_type
 
@@ -37,12 +37,12 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
         if isinstance(file, NotImported):
             yield file
             continue
-        item = parse_item(file, kind="note")
+        draft = parse_draft(file, kind="note")
         permalink = str(file.meta.extra.get("permalink", ""))
-        aliases = (*item.meta.aliases, permalink) if permalink else item.meta.aliases
-        meta = item.meta._replace(aliases=aliases)
-        item = item._replace(content=_link_relations(file.body), meta=meta)
-        yield ImportedNote(file.path, item)
+        aliases = (*draft.meta.aliases, permalink) if permalink else draft.meta.aliases
+        meta = draft.meta._replace(aliases=aliases)
+        draft = draft._replace(content=_link_relations(file.body), meta=meta)
+        yield ImportedNote(file.path, draft)
 
 
 def _link_relations(body: str) -> str:

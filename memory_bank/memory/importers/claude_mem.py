@@ -19,7 +19,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import why_outside
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.memory.importers.base import ImportedNote
-from memory_bank.memory.records import Item, NotImported
+from memory_bank.memory.records import Draft, NotImported
 from memory_bank.notes.identity import make_slug
 from memory_bank.notes.note import Meta
 
@@ -54,17 +54,17 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
     """Yield a note for each observation and each summary of a session, the oldest first."""
     try:
         with closing(_open_database(path)) as base:
-            for table, make_item in (
+            for table, make_draft in (
                 ("observations", _read_observation),
                 ("session_summaries", _read_summary),
             ):
                 for row in _yield_rows(base, table):
                     place = f"{table} {row.get('id')}"
-                    item = make_item(row)
-                    if item is None:
+                    draft = make_draft(row)
+                    if draft is None:
                         yield NotImported(place, "it has no text")
                     else:
-                        yield ImportedNote(place, item)
+                        yield ImportedNote(place, draft)
     except sqlite3.Error as error:
         raise BadInput(f"{path} can't be read: {error}", "copy it, and import the copy") from error
 
@@ -101,7 +101,7 @@ def _read_list(row: Mapping[str, Any], column: str) -> list[str]:
     return [text.strip() for text in texts if isinstance(text, str) and text.strip()]
 
 
-def _read_observation(row: Mapping[str, Any]) -> Item | None:
+def _read_observation(row: Mapping[str, Any]) -> Draft | None:
     title = " ".join((_read_text(row, "title") or _read_text(row, "subtitle")).split())
     texts = [_read_text(row, "subtitle"), _read_text(row, "narrative") or _read_text(row, "text")]
     facts = "\n".join(f"- {' '.join(fact.split())}" for fact in _read_list(row, "facts"))
@@ -109,17 +109,17 @@ def _read_observation(row: Mapping[str, Any]) -> Item | None:
     if not (body or title):
         return None
     kind = _read_text(row, "type")
-    return _make_item(row, title, body, kind if kind in OBSERVATION_TYPES else "observation")
+    return _make_draft(row, title, body, kind if kind in OBSERVATION_TYPES else "observation")
 
 
-def _read_summary(row: Mapping[str, Any]) -> Item | None:
+def _read_summary(row: Mapping[str, Any]) -> Draft | None:
     parts = [f"## {name}\n\n{text}" for column, name in _SUMMARY_TEXTS.items()
              if (text := _read_text(row, column))]  # fmt: skip
     title = " ".join(_read_text(row, "request").split())[:80]
-    return _make_item(row, title, "\n\n".join(parts), "reflection") if parts else None
+    return _make_draft(row, title, "\n\n".join(parts), "reflection") if parts else None
 
 
-def _make_item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item:
+def _make_draft(row: Mapping[str, Any], title: str, body: str, kind: str) -> Draft:
     files = [
         *_read_list(row, "files_modified"),
         *_read_list(row, "files_edited"),
@@ -130,7 +130,7 @@ def _make_item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item
     name = f"{make_slug(project or 'project')}/{folder}/{row.get('id')}-{make_slug(title or kind)}"
     when = row.get("created_at_epoch")
     extra = {"project": project, "memory_session_id": _read_text(row, "memory_session_id")}
-    return Item(
+    return Draft(
         f"# {title}\n\n{body}\n" if title else f"{body}\n",
         Meta(
             type=kind,

@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.memory.importers.base import ImportedNote, MarkdownFile, markdown_files, parse_item
+from memory_bank.memory.importers.base import (
+    ImportedNote,
+    MarkdownFile,
+    markdown_files,
+    parse_draft,
+)
 from memory_bank.memory.records import NotImported
 from memory_bank.notes import parsing
 
@@ -30,9 +35,9 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
 def _entry(file: MarkdownFile) -> ImportedNote:
     meta = parsing.parse(f"{file.name}.md", parsing.encode_text(file.front_matter + file.body)).meta
     if meta.type != "decision":
-        return ImportedNote(file.path, parse_item(file, kind="note"))
+        return ImportedNote(file.path, parse_draft(file, kind="note"))
     dated = file.meta.created_at or meta.created_at or file.created
     extra = {} if meta.status == "active" else {"status": meta.status}
-    item = parse_item(file, kind="decision")
-    item = item._replace(meta=item.meta._replace(created_at=dated, extra=extra))
-    return ImportedNote(file.path, item)
+    draft = parse_draft(file, kind="decision")
+    draft = draft._replace(meta=draft.meta._replace(created_at=dated, extra=extra))
+    return ImportedNote(file.path, draft)

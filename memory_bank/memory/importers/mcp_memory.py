@@ -13,7 +13,7 @@ from pathlib import Path
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.importers.base import ImportedNote
-from memory_bank.memory.records import Item, NotImported
+from memory_bank.memory.records import Draft, NotImported
 from memory_bank.notes.identity import make_slug
 from memory_bank.notes.note import Meta
 from memory_bank.notes.relations import normalise_type
@@ -60,7 +60,7 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
             yield NotImported(f"line {relation.line}", reason)
     names = _names(entities)
     for name, entity in entities.items():
-        yield ImportedNote(name, _item(name, entity, names))
+        yield ImportedNote(name, _make_draft(name, entity, names))
 
 
 def _add(line: bytes, number: int, entities: dict[str, _Entity], relations: list[Link]) -> str:
@@ -112,7 +112,7 @@ def _names(entities: dict[str, _Entity]) -> dict[str, str]:
     return entries
 
 
-def _item(name: str, entity: _Entity, names: dict[str, str]) -> Item:
+def _make_draft(name: str, entity: _Entity, names: dict[str, str]) -> Draft:
     title = " ".join(name.split())
     parts = [f"# {title}"]
     if entity.observations:
@@ -121,7 +121,7 @@ def _item(name: str, entity: _Entity, names: dict[str, str]) -> Item:
     if links:
         parts.append("\n".join(links))
     text = "\n\n".join(parts) + "\n"
-    return Item(text, Meta(type=entity.kind, title=title), names[name])
+    return Draft(text, Meta(type=entity.kind, title=title), names[name])
 
 
 def _indent_item(text: str) -> str:

@@ -23,13 +23,13 @@ def test_an_observation_keeps_its_type_date_tags_and_files(database: Path) -> No
     assert claude_mem.detect(database)
     note, empty = claude_mem.read(database)
     assert isinstance(note, ImportedNote)
-    assert note.item.content == "# Osprey\n\nOf prey\n\n- Osprey dives.\n"
-    assert (note.item.meta.type, note.item.meta.tags) == ("decision", ("birds",))
-    assert note.item.name == "shop/observations/1-osprey"
-    assert list(note.item.meta.file_refs) == ["src/a.py"]
-    assert note.item.meta.created_at is not None
-    assert note.item.meta.created_at.isoformat() == "2025-03-01T10:00:00+00:00"
-    assert note.item.meta.extra == {"project": "shop", "memory_session_id": "s1"}
+    assert note.draft.content == "# Osprey\n\nOf prey\n\n- Osprey dives.\n"
+    assert (note.draft.meta.type, note.draft.meta.tags) == ("decision", ("birds",))
+    assert note.draft.name == "shop/observations/1-osprey"
+    assert list(note.draft.meta.file_refs) == ["src/a.py"]
+    assert note.draft.meta.created_at is not None
+    assert note.draft.meta.created_at.isoformat() == "2025-03-01T10:00:00+00:00"
+    assert note.draft.meta.extra == {"project": "shop", "memory_session_id": "s1"}
     assert empty == NotImported("observations 2", "it has no text")
     assert database.read_bytes() == before
     assert [one.name for one in database.parent.iterdir()] == ["claude-mem.db"]
@@ -47,8 +47,8 @@ def test_a_summary_has_its_parts(database: Path) -> None:
         base.commit()
     note = list(claude_mem.read(database))[-1]
     assert isinstance(note, ImportedNote)
-    assert note.item.name == "shop/summaries/7-mend-it"
-    assert note.item.content == (
+    assert note.draft.name == "shop/summaries/7-mend-it"
+    assert note.draft.content == (
         "# Mend it\n\n## Request\n\nMend it\n\n## Learned\n\nWhy.\n\n## Next steps\n\nShip.\n"
     )
 
