@@ -82,7 +82,7 @@ def test_yields_entries_of_different_keys_and_what_it_could_not_read(
     entries = [one for one in found if isinstance(one, ImportedNote)]
     unread = [one for one in found if isinstance(one, NotImported)]
     assert len({entry.key for entry in entries}) == len(entries) == 2
-    assert all(entry.item.name for entry in entries)
+    assert all(entry.draft.name for entry in entries)
     assert len(unread) == 1
     assert unread[0].reason
 

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import memory_bank
 
 VAGUE = {
@@ -47,15 +49,27 @@ VAGUE = {
 }
 
 
-def test_fewer_than_one_name_in_a_hundred_is_a_pronoun_or_a_participle() -> None:
-    names = []
+DULL = {"item", "items", "thing", "value", "data", "obj", "result"}
+
+
+@pytest.fixture(scope="module")
+def names() -> list[str]:
+    """List the names of functions, parameters and variables, each as often as it is written."""
+    found = []
     for path in Path(memory_bank.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Name):
-                names.append(node.id)
+                found.append(node.id)
             elif isinstance(node, ast.arg | ast.keyword) and node.arg:
-                names.append(node.arg)
+                found.append(node.arg)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                names.append(node.name)
-    vague = [name for name in names if name.strip("_") in VAGUE]
-    assert len(vague) < len(names) / 100
+                found.append(node.name)
+    return [name.strip("_") for name in found]
+
+
+def test_fewer_than_one_name_in_a_hundred_is_a_pronoun_or_a_participle(names: list[str]) -> None:
+    assert len([name for name in names if name in VAGUE]) < len(names) / 100
+
+
+def test_fewer_than_two_names_in_a_hundred_say_nothing_or_are_one_letter(names: list[str]) -> None:
+    assert len([name for name in names if name in DULL or len(name) == 1]) < len(names) / 50
