@@ -42,6 +42,10 @@ class Meta(NamedTuple):
     symbol_refs: tuple[str, ...] = ()
     extra: Mapping[str, object] = _NOTHING
 
+    def __hash__(self) -> int:
+        """Hash all but the user's own keys, so that a note in an answer can be in a set."""
+        return hash(self[:-1])
+
 
 def write_data(meta: Meta) -> dict[str, Any]:
     """Return front matter as JSON has it in an index: what is empty is left out."""

@@ -70,6 +70,12 @@ def test_one_note_is_one_entry_with_its_best_section(bank: Bank) -> None:
     assert len({one.path for one in found.notes}) == found.result_count
 
 
+def test_the_same_note_of_two_answers_is_one_in_a_set(bank: Bank, folder: Path) -> None:
+    write_files(folder, {"lark.md": "---\nmood: glad\n---\nThe lark rises."})
+    answers = [recall(bank, "lark rises", count_access=False) for _ in range(2)]
+    assert len({note for answer in answers for note in answer.notes}) == len(answers[0].notes) > 0
+
+
 def test_the_best_comes_first(bank: Bank) -> None:
     found = recall(bank, "kestrels ranking whoosh python")
     scores = [note.relevance_score for note in found.notes]
