@@ -16,6 +16,7 @@ from tests.frontends.cli.conftest import command, environment
 from tests.frontends.lsp.client import Editor
 from tests.frontends.mcp.conftest import Process
 from tests.git.history_builder import commit_all
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="looks at other processes"),
@@ -144,6 +145,6 @@ def test_an_editor_gets_answers_for_an_unsaved_text(shop: Path, tmp_path: Path) 
             return editor.ask(editor.client.text_document_hover_async, params)
 
         assert hover(hostile_one) is None
-        assert "build_index" in str(editor.wait(lambda: hover(good)))
+        assert "build_index" in str(until(lambda: hover(good)))
         assert editor.leave() == 0
         assert editor.stderr == ""

@@ -119,5 +119,5 @@ def test_no_pattern_takes_more_than_linear_time() -> None:
     ids=["decision_records._RELATION", "named_code._WORD", "yaml._HEADER", "exponential"],
 )
 def test_a_pattern_that_takes_long_is_noticed(text: str, method: str) -> None:
-    with quiet():
-        assert grows_too_fast(Named("former", text, 0, (method,)))
+    with quiet():  # a busy machine may hide once how the time grows
+        assert any(grows_too_fast(Named("former", text, 0, (method,))) for _ in range(3))

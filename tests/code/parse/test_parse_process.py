@@ -14,7 +14,7 @@ import pytest
 
 from memory_bank.base.errors import StorageFailed
 from memory_bank.code.languages.base import list_languages
-from memory_bank.code.parse import parse_process, parse_worker, parsing
+from memory_bank.code.parse import parse_process, parse_worker, parsed_file, parsing
 from memory_bank.code.parse.parsed_file import ParsedFile
 from tests.code.hostile_code import DEAR, REPEATED, hostile, memory
 from tests.support.waiting import until
@@ -266,14 +266,14 @@ print("memory_bank.code.parse.parse_process" in sys.modules)
 def test_the_worker_answers_each_request(tmp_path: Path) -> None:
     (tmp_path / "asked").write_bytes(
         b"".join(
-            parsing.REQUEST.pack(5, 6, len(text)) + b"python" + text
+            parsed_file.REQUEST.pack(5, 6, len(text)) + b"python" + text
             for text in (PLAIN, b"", b"def g(): pass")
         )
     )
     with open(tmp_path / "asked", "rb") as asked, open(tmp_path / "answers", "wb") as answers:
         parse_worker.serve(asked, answers)
     data = (tmp_path / "answers").read_bytes()
-    assert data.startswith(parsing.READY)
+    assert data.startswith(parsed_file.READY)
     assert [data.count(f'["{name}", "function"'.encode()) for name in "fg"] == [1, 1]
 
 
