@@ -50,13 +50,13 @@ def add_entry(
     It names a `bank` if one is given. Raises BadInput if there is one for another bank, or if the
     server could not find a bank.
     """
+    text, path = change.before or "", (client.key, change.name)
+    old = client.editor.value_at(text, path)
+    bank = client.folder if change.scope == "project" else bank or _keep_bank(client, old)
     try:
         bank.encode()
     except UnicodeEncodeError as error:
         raise BadInput("the bank's path is no UTF-8 text", "move the bank elsewhere") from error
-    text, path = change.before or "", (client.key, change.name)
-    old = client.editor.value_at(text, path)
-    bank = client.folder if change.scope == "project" else bank or _keep_bank(client, old)
     theirs = _read_bank(old)
     if theirs and theirs != bank and not _is_found(theirs, client, bank):
         message = f"{change.file} has a server {change.name!r} for another bank, {theirs}"
