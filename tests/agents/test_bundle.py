@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from memory_bank.bank.program_files import FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.text import estimate
 
-Git = Callable[..., str]
 CLAUDE_HOOKS = f"{PLUGIN}/hooks/hooks.json"
 
 

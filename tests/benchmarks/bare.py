@@ -1,8 +1,8 @@
 """What the libraries themselves cost for the same work: what ratios are taken against."""
 
+import os
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from tantivy import Filter, Occur, Query, TextAnalyzerBuilder, Tokenizer
 from usearch.index import Index as Graph
 
 from tests.benchmarks.bare_static import BareStatic, np
-from tests.benchmarks.bare_walk import stamps
 
 COLD = Path(__file__).with_name("bare_cold.py")
 _GRAPH = "graph.usearch"
@@ -99,7 +98,7 @@ class Bare:
 
     def walk(self) -> int:
         """Look at the names and stamps of all files."""
-        return sum(1 for _ in stamps(str(self.folder)))
+        return sum(1 for _ in _stamps(str(self.folder)))
 
     def query(self, question: str, *, meaning: bool = True) -> int:
         """Embed, search both indices for 50, and make ten stored sections and snippets ready."""
@@ -110,11 +109,6 @@ class Bare:
             self.graph.search(self.embedder.embed([question])[0], _TOP)
         self._cut(searcher, query, hits)
         return len(hits)
-
-    def snippets(self, question: str) -> Callable[[], None]:
-        """Return what makes the ten snippets of a question, once it has been searched for."""
-        query, searcher = self._query(question), self.bank.searcher()
-        return partial(self._cut, searcher, query, searcher.search(query, _TOP).hits)
 
     def _cut(self, searcher: tantivy.Searcher, query: Query, hits: Sequence[Any]) -> None:
         maker = tantivy.SnippetGenerator.create(searcher, query, self.schema, "body")
@@ -151,3 +145,15 @@ class Bare:
 
 def _sections(text: str) -> list[str]:
     return text.split("\n## ")
+
+
+def _stamps(folder: str) -> Iterator[int]:
+    """Yield the modification time of every note below a folder, hidden folders left out."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _stamps(entry.path)
+            else:
+                yield entry.stat(follow_symlinks=False).st_mtime_ns

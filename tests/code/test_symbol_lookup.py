@@ -1,6 +1,5 @@
 """Symbols are found by the names that people write."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,6 @@ from memory_bank.code.lookup import (
     match_symbols,
 )
 from tests.support.files import write_files
-
-OpenTable = Callable[..., SymbolTable]
 
 
 @pytest.mark.parametrize(

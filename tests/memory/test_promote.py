@@ -1,5 +1,4 @@
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ from memory_bank.memory.confirm import promote
 from memory_bank.memory.links import links_of
 from memory_bank.sessions.listing import show_session
 from memory_bank.sessions.sessions import end_session, store_observation
-
-LATER = datetime.now(UTC) + timedelta(days=1)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from memory_bank.memory.rules import NOT_COMMITTED, NOT_IN_GIT, NOT_REVIEWED, Pr
 from memory_bank.notes.file_patterns import matches_file
 from tests.git.history_builder import commit_all
 
-Git = Callable[..., str]
 Opening = Callable[..., Bank]
 
 

@@ -4,7 +4,6 @@ After a change that is meant, write it anew with UPDATE_TRANSCRIPTS=1 and read t
 """
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from tests.support.command_lines import typed
 from tests.support.review_example import Example, build
 
 PAGE = Path(__file__).parents[2] / "docs" / "review.md"
-_FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture

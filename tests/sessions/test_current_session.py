@@ -25,7 +25,6 @@ from memory_bank.sessions.sessions import (
     store_prompt,
 )
 
-Git = Callable[..., str]
 X = "The queue drops jobs above 64 KB."
 
 

@@ -75,10 +75,6 @@ def ids(found: ObservationRows) -> list[str]:
     return [row.id for row in found.results]
 
 
-def kinds(found: ObservationRows) -> set[str]:
-    return {row.type for row in found.results}
-
-
 def test_without_a_query_the_newest_come_first(bank: Bank) -> None:
     found = search(bank)
     assert (found.schema_version, found.count) == ("1.0", len(found.results))

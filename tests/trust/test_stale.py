@@ -1,7 +1,7 @@
 """Which citations are stale, in repositories with real histories."""
 
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -49,10 +49,6 @@ def by_target(report: StaleReport) -> dict[str, Citation]:
 
 def states(root: Path, range_: str | None = None, **options: object) -> dict[str, str]:
     return {one.target: one.state for one in found(root, range_, **options).citations}
-
-
-def subjects(root: Path, commits: Sequence[str]) -> list[str]:
-    return [run(root, "log", "-1", "--format=%s", one).strip() for one in commits]
 
 
 CHARGED, LIMITED = "src/orders.py#charge", "src/orders.py#LIMIT"

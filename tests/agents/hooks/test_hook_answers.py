@@ -16,8 +16,6 @@ from memory_bank.sessions.sessions import end_session, start_session, store_obse
 from tests.agents.hooks.conftest import Hook
 from tests.git.history_builder import commit_all
 
-Git = Callable[..., str]
-
 
 @pytest.fixture
 def ended(project: Path) -> HookBank:

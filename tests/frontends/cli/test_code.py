@@ -73,17 +73,6 @@ def test_arguments_that_are_not_utf8_are_understood(
     assert "damaged" not in answer.err
 
 
-NOTE = """---
-id: aaaaaaaaaaaa
-created_at: 2026-01-05T00:00:00Z
-symbol_refs: [Order.place, Order.plaice, grow]
----
-# Placing
-
-An order is charged once. See [[shop/orders.py]] before it changes.
-"""
-
-
 @pytest.fixture
 def shop(project: Path) -> Path:
     """Add the code of a shop to the project."""

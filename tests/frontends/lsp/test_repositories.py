@@ -19,8 +19,6 @@ FILES = {"pay.py": CODE, ".memories/note.md": NOTE, ".memories/other.md": "# Oth
 PLAIN = "## `charge`\n\n**Purpose:** Charge an amount.\n\n**Dependencies:** calls, by name: `retry`"
 
 Git = Callable[..., str]
-Place = tuple[Path, bool]
-"""A folder with a source file and notes, and whether its code is read."""
 
 
 def write(root: Path) -> Path:

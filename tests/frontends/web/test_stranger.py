@@ -1,6 +1,5 @@
 """Someone who has never seen the project asks it, by clicks and typing only."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from tests.git.history_builder import commit_all
 
 from .conftest import Look, Serve
 
-Git = Callable[..., str]
 CLAUDE = "Co-authored-by: Claude <noreply@anthropic.com>"
 QUESTION = "Why are prices integers?"
 PRICES = """---
