@@ -211,8 +211,8 @@ def prompt_context(
     """
     if hook_bank.prompt_tokens <= 0 or not names_subject(prompt):
         return "", ()
-    from memory_bank.memory.retrieval.answers import fit_to_tokens
     from memory_bank.memory.retrieval.recall import recall
+    from memory_bank.memory.retrieval.recall_bank import fit_to_tokens
 
     with _open(hook_bank.root) as bank, _index_rest(bank):
         # by words: loading the table of vectors would take as long as all the rest

@@ -1,19 +1,13 @@
-"""A note in an answer, and what is asked of a bank."""
+"""A note in an answer."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Fault
 from memory_bank.notes.note import Meta
 from memory_bank.notes.okf import Source
-from memory_bank.search.manifest import filters
 from memory_bank.search.retrievers.base import Reason
-
-if TYPE_CHECKING:  # loads tantivy, which the records of an answer need not
-    from memory_bank.search.score_calibration import CommonScales
 
 
 class Origin(NamedTuple):
@@ -147,27 +141,3 @@ _OF_HITS = frozenset(
 _OF_WHOLE_NOTES = frozenset(
     ("updated_at", "body", "etag", "backlinks_count", "faults", "writable", "touched", "claims")
 )
-
-
-class SearchRequest(NamedTuple):
-    """What is asked of one bank."""
-
-    query: str
-    conditions: tuple[filters.Condition, ...]
-    mode: str
-    limit: int
-    archived: bool
-    node: str
-    """The note or ghost that hits must link to; empty for any."""
-    times: bool
-    """Whether words of time in the query restrict it."""
-    texts: bool = True
-    """Whether the text of notes is returned."""
-    whole: bool = False
-    """Whether that is the whole note, not its best section."""
-    also: bool = True
-    """Whether other sections that match are returned, too."""
-    together: CommonScales | None = None
-    """What makes the scores comparable with those of other indices; None if there are none."""
-    across: bool = False
-    """Whether other repositories are asked, too, so that the query may have conditions on them."""

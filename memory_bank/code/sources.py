@@ -44,7 +44,7 @@ from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.index import Index, ReopenedIndex, View, discard_manifest
 from memory_bank.search.manifest import entries, filters
 from memory_bank.search.manifest.filters import Condition
-from memory_bank.search.query import parse
+from memory_bank.search.query import Query, parse
 from memory_bank.search.ranking import FILES, NOTES, Weights
 from memory_bank.search.retrievers.base import Scope
 
@@ -425,7 +425,7 @@ class CodeLane(ReopenedIndex):
         parts: bool = False,
     ) -> SearchResult[Hit]:
         """Return the best hits that meet the conditions given and those in the text."""
-        parsed = parse(text, _CONDITION_KEYS, times=False)
+        parsed = parse(Query(text, reads_times=False), _CONDITION_KEYS)
         query_conditions = [
             (condition.key, str(condition.value))
             for condition in parsed.conditions

@@ -56,12 +56,6 @@ _CHANGING = lazy_pattern(
 _INSTEAD = lazy_pattern(r"\b(?:instead of|from now on|any ?more|any longer)\b")
 """With all words of change, four first hits of 135 in project banks were put below a wrong one."""
 
-_PAST = lazy_pattern(
-    r"\b(?:first|before|original\w*|initial\w*|used to|former\w*|previous\w*|earlier|back then)\b",
-    re.IGNORECASE,
-)
-"""Words of a question about what held before."""
-
 _MONTHS, _ALIKE, _NEAR = 60 * 86400.0, 0.45, 0.35
 """Of two hits on one subject: seconds between their dates, the cosine of their passages, and the
 share of the older one's score that the newer one has, from which the newer one comes first."""
@@ -138,11 +132,6 @@ def _stem_text(text: str) -> frozenset[str]:
         *analyzer.split_bigrams(text).split(),
     )
     return frozenset(stems) - analyzer.STOP_WORDS
-
-
-def asks_about_past(question: str) -> bool:
-    """Return whether a question is about what held before."""
-    return _PAST.search(question) is not None
 
 
 def map_amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import format_iso
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
 from memory_bank.base.rendering import count
+from memory_bank.base.setting_sections import HYBRID
 from memory_bank.search import times as time_words
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.filters import Condition
@@ -20,6 +22,9 @@ from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Question
 from memory_bank.search.retrievers.keyword import analyzer
 from memory_bank.search.times import PREPOSITIONS, TimeWords, find, is_subjectless, parse_moment
+
+if TYPE_CHECKING:  # start-up: loads tantivy
+    from memory_bank.search.score_calibration import CommonScales
 
 KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
 """Keys of conditions, in addition to those of the bank's front matter."""
@@ -45,36 +50,67 @@ PART = lazy_pattern(
 )
 
 
-class Query(NamedTuple):
-    """A parsed query."""
+_PAST = lazy_pattern(
+    r"\b(?:first|before|original\w*|initial\w*|used to|former\w*|previous\w*|earlier|back then)\b",
+    re.IGNORECASE,
+)
+"""Words of a question about what held before."""
 
-    question: Question
+
+class Query(NamedTuple):
+    """What is asked of a bank: a text, what it was parsed to, and how notes are returned."""
+
+    typed: str
+    question: Question = Question("")
     conditions: tuple[Condition, ...] = ()
-    """With those of `times`."""
+    """With those of `times`, and of the options of a search."""
     times: TimeWords | None = None
     """The words of time that were read as conditions."""
     unread: tuple[tuple[str, str], ...] = ()
     """Keys and values of words that look like conditions but are none: they were read as words."""
+    reads_times: bool = True
+    """Whether words of time restrict it."""
+    mode: str = HYBRID
+    limit: int = 0
+    archived: bool = False
+    node: str = ""
+    """The note or ghost that hits must link to; empty for any."""
+    texts: bool = True
+    """Whether the text of notes is returned."""
+    whole: bool = False
+    """Whether that is the whole note, not its best section."""
+    also: bool = True
+    """Whether other sections that match are returned, too."""
+    together: CommonScales | None = None
+    """What makes the scores comparable with those of other indices; None if there are none."""
+    across: bool = False
+    """Whether other repositories are asked, too, so that it may have conditions on them."""
+
+    @property
+    def asks_about_past(self) -> bool:
+        """Whether it is about what held before."""
+        return _PAST.search(self.typed) is not None
 
 
 def parse(
-    text: str,
+    query: str | Query,
     fields: Collection[str] = (),
     now: datetime | None = None,
-    *,
-    times: bool = True,
 ) -> Query:
-    """Parse a query; `fields` are the front-matter keys that can be filtered by.
+    """Parse the text of a query; `fields` are the front-matter keys that can be filtered by.
 
     Text that only looks like a condition (`TODO: fix`, a time, a URL) is read as words. Words of
-    time restrict the query by date, unless `times` is false or it has such a condition. A question
-    that then has no subject has no words left.
+    time restrict the query by date, unless it has such a condition or is not to read them. A
+    question that then has no subject has no words left. Conditions of options stay.
     """
+    query = Query(query) if isinstance(query, str) else query
     now = now or datetime.now(UTC)
-    text = text.encode("utf-8", "replace").decode()  # an argument of a command may be no UTF-8
+    text = query.typed.encode("utf-8", "replace").decode()  # of a command, it may be no UTF-8
     parts = _parts(text[:_MAX_CHARACTERS], fields, now)
     question_text, period, conditions = " ".join(parts.words), None, parts.conditions
-    if times and not any(condition.key in {"since", "before"} for condition in conditions):
+    if query.reads_times and not any(
+        condition.key in {"since", "before"} for condition in conditions
+    ):
         period = find(" ".join(parts.masked), now)
     if period:
         question_text = time_words.drop_times(question_text, period)
@@ -91,7 +127,12 @@ def parse(
         excluded=tuple(parts.excluded),
         preferred=() if required else phrases,
     )
-    return Query(question, tuple(conditions), period, tuple(parts.unread))
+    return query._replace(
+        question=question,
+        conditions=(*conditions, *query.conditions),
+        times=period,
+        unread=tuple(parts.unread),
+    )
 
 
 class _Parts(NamedTuple):

@@ -30,7 +30,7 @@ from memory_bank.search.manifest.entries import (
     SESSIONS,
     EntryConditions,
 )
-from memory_bank.search.query import list_remarks, parse
+from memory_bank.search.query import Query, list_remarks, parse
 from memory_bank.search.times import parse_moment
 from memory_bank.sessions import views
 from memory_bank.sessions.answers import (
@@ -333,7 +333,7 @@ def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
 
 def _rank_hits(view: View, query: ObservationQuery, own: str) -> Found:
     """Return hits of the words of a query, by relevance or time."""
-    parsed = parse(query.query, filters.list_fields(view.manifest), times=False)
+    parsed = parse(Query(query.query, reads_times=False), filters.list_fields(view.manifest))
     scope = entries.find_scope(view.manifest, query.conditions)
     if parsed.conditions:
         matching = filters.find_scope(view.manifest, parsed.conditions, hidden=False)

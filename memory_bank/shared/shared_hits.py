@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, SearchRequest, ShownNote
+from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.bank.open_index import BY_HAND
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
 from memory_bank.notes.note import read_data
 from memory_bank.search import snippets
 from memory_bank.search.index import View
-from memory_bank.search.manifest.filters import REPO, Condition
+from memory_bank.search.manifest.filters import REPO
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.keyword.analyzer import is_english
 from memory_bank.search.retrievers.vectors import DISABLED
@@ -37,9 +37,7 @@ SECONDS = 2.0
 
 
 @contextmanager
-def open_question(
-    bank: Bank, request: SearchRequest, keys: Collection[str]
-) -> Iterator[SharedAsker]:
+def open_question(bank: Bank, query: Query, keys: Collection[str]) -> Iterator[SharedAsker]:
     """Ask the shared index of the settings one question; raise SharedUnavailable, BadSetting.
 
     `keys` are further keys of conditions.
@@ -49,9 +47,9 @@ def open_question(
         raise SharedUnavailable(
             "no shared index is configured", Hint.SET_SHARED_URL, NOT_CONFIGURED
         )
-    vectors = _Vectors(bank, request.mode)
+    vectors = _Vectors(bank, query.mode)
     with ask_shared_index(settings.url, SECONDS) as index:
-        yield SharedAsker(bank, request, index, vectors, {*keys, REPO})
+        yield SharedAsker(bank, query, index, vectors, {*keys, REPO})
 
 
 class _Vectors:
@@ -87,25 +85,25 @@ class SharedAsker:
     def __init__(
         self,
         bank: Bank,
-        request: SearchRequest,
+        query: Query,
         index: Conversation,
         vectors: _Vectors,
         keys: Collection[str],
     ) -> None:
         """Check that the index has the bank's embedder."""
-        self._bank, self._request, self._index, self._vectors = bank, request, index, vectors
+        self._bank, self._index, self._vectors = bank, index, vectors
         if vectors.index is not None:
             check_embedder(index.ask(lambda engine: engine.info()), vectors.index.embedder)
         identity = bank_identity(bank)
         self._repo = identity.repo if identity else ""
-        self._queries = _read_query(request, keys)
+        self._queries = _read_query(query, keys)
         self._counts = WordCounts(0, {})
         self._searches: list[SharedSearch] = []
 
     @property
     def includes_bank(self) -> bool:
         """Whether the bank's own repository meets the conditions on repositories."""
-        return meets_conditions(self._conditions(self._queries[0]), self._repo)
+        return meets_conditions(self._queries[0].conditions, self._repo)
 
     def counts(self, words: Collection[str]) -> WordCounts:
         """Count the passages, and those with each word."""
@@ -120,18 +118,17 @@ class SharedAsker:
 
     def rank_notes(self, common: CommonScales) -> list[tuple[ShownNote, float]]:
         """Return the best notes with scores; of all dates, if none of the query's time is good."""
-        request = self._request
         settings, now = self._bank.settings.memory, time.time()
         hits: list[SharedHit] = []
         for query, search in zip(self._queries, self._searches, strict=True):
             _, checks, unknown = self._translate(query)
             if not unknown:
-                hits = search.rank_hits(common, settings, request.limit, now, checks)
+                hits = search.rank_hits(common, settings, query.limit, now, checks)
             if any(not hit.candidate.weak for hit in hits):
                 break
         return [
             (
-                _show_note(hit, self._queries[-1].question.text, texts=request.texts),
+                _show_note(hit, self._queries[-1].question.text, texts=self._queries[-1].texts),
                 hit.candidate.score,
             )
             for hit in hits
@@ -145,7 +142,7 @@ class SharedAsker:
     @property
     def mode(self) -> str:
         """The mode that was used."""
-        return self._request.mode if self._vectors.index and not self.reason else "lexical"
+        return self._queries[0].mode if self._vectors.index and not self.reason else "lexical"
 
     def notices(self) -> Iterator[str]:
         """Yield notices of the parts of the question that the shared index can't answer."""
@@ -155,13 +152,9 @@ class SharedAsker:
         if not self._queries[-1].question.text.strip():
             yield "the shared index is searched by words: conditions alone find nothing there"
 
-    def _conditions(self, query: Query) -> tuple[Condition, ...]:
-        return (*query.conditions, *self._request.conditions)
-
     def _translate(self, query: Query) -> Translation:
-        conditions = self._conditions(query)
         return translate_conditions(
-            conditions, without_repo=self._repo, hidden=self._request.archived
+            query.conditions, without_repo=self._repo, hidden=query.archived
         )
 
     def _open_search(self, query: Query) -> SharedSearch:
@@ -172,14 +165,14 @@ class SharedAsker:
             self._translate(query)[0],
             meaning,
             self._counts,
-            by_words=self._request.mode != "semantic" or meaning is None,
+            by_words=self._queries[0].mode != "semantic" or meaning is None,
         )
 
 
-def _read_query(request: SearchRequest, keys: Collection[str]) -> list[Query]:
+def _read_query(query: Query, keys: Collection[str]) -> list[Query]:
     """Read a query: with its words of time as conditions, if it has any, and with them as words."""
-    plain = parse(request.query, keys, times=False)
-    timed = parse(request.query, keys, times=request.times)
+    plain = parse(query._replace(reads_times=False), keys)
+    timed = parse(query, keys)
     if timed.times is None:
         return [plain]
     if not timed.question.text.strip():  # it asks for all of that time

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.retrieval.answers import fit_to_tokens
 from memory_bank.memory.retrieval.recall import recall
+from memory_bank.memory.retrieval.recall_bank import fit_to_tokens
 from memory_bank.search.snippets import cut_excerpt, cut_snippet
 from tests.benchmarks import collections
 

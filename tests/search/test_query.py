@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import (
+    Query,
     lifted_remark,
     list_conditions,
     nothing_within,
@@ -73,7 +74,7 @@ def test_words_of_time_are_conditions_unless_the_query_has_some() -> None:
     assert found.times.words == "yesterday"
     for text in ("what broke yesterday since:2d", 'what broke "yesterday"'):
         assert parse(text, now=NOW).times is None
-    assert parse("what broke yesterday", now=NOW, times=False).conditions == ()
+    assert parse(Query("what broke yesterday", reads_times=False), now=NOW).conditions == ()
 
 
 def test_what_looks_like_a_condition_is_kept_apart() -> None:

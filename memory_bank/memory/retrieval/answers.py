@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Literal
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
-from memory_bank.bank.note_files import SESSION
 from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import count
-from memory_bank.base.text import estimate
 from memory_bank.git.objects import Revision
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
@@ -31,61 +28,7 @@ def read_query(bank: Bank, query: str, *, times: bool = True) -> Query:
     `times`: whether words of time are conditions, too.
     """
     keys = bank.read(lambda view: filters.list_fields(view.manifest)) if ":" in query else ()
-    return parse(query, keys, times=times)
-
-
-_ENOUGH = 600
-"""Tokens of a note's excerpt beyond which its other sentences say little about the question."""
-
-_LEAST = 40
-"""Fewest tokens that an excerpt is worth its frame."""
-
-_WEAK = 80
-"""Most tokens of a note that is only a weak match."""
-
-_WEAK_SESSIONS, _OF_SESSION = 1, 400
-"""Weak sessions that come with text, and most tokens of a good one."""
-
-_FRAME = 60
-"""Tokens of a note's place, type, author and dates in an answer."""
-
-
-def shorten_sessions(answer: Answer) -> Answer:
-    """Cut sessions to what answers best: the first weak one to a few sentences, others to none."""
-    notes, weak_left = list[ShownNote](), _WEAK_SESSIONS
-    for note in answer.notes:
-        if note.meta.type != SESSION or not note.content:
-            notes.append(note)
-        elif note.weak and not weak_left:
-            notes.append(note._replace(content="", snippet="", also=()))
-        else:
-            weak_left -= note.weak
-            most = _WEAK if note.weak else _OF_SESSION
-            text = snippets.cut_excerpt(note.content, answer.query, most).text
-            snippet = "" if note.weak else note.snippet
-            notes.append(note._replace(content=text, snippet=snippet, also=()))
-    return answer._replace(notes=tuple(notes))
-
-
-def fit_to_tokens(
-    answer: Answer,
-    tokens: int,
-    frame: Callable[[ShownNote], int] = lambda _: _FRAME,
-    *,
-    most: int = _ENOUGH,
-) -> Answer:
-    """Replace the texts of notes by excerpts that fit a number of tokens together.
-
-    The best note gets as much as it needs, `most` tokens at most, then the next; those that nothing
-    is left for come without text. `frame` returns the tokens that a note takes besides its excerpt.
-    """
-    notes = []
-    for note in answer.notes:
-        room = min(tokens - frame(note), _WEAK if note.weak else most)
-        text = snippets.cut_excerpt(note.content, answer.query, room).text if room >= _LEAST else ""
-        tokens -= estimate(text) + frame(note) if text else 0
-        notes.append(note._replace(content=text, snippet=note.snippet if text else "", also=()))
-    return answer._replace(notes=tuple(notes))
+    return parse(Query(query, reads_times=times), keys)
 
 
 def format_age(moment: str) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memory_bank.bank.backlinks import find_node
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import SearchRequest
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import (
@@ -33,13 +32,15 @@ from memory_bank.memory.retrieval.answers import (
     COMMITS,
     Answer,
     Result,
+)
+from memory_bank.memory.retrieval.recall_bank import (
     fit_to_tokens,
+    search_notes,
     shorten_sessions,
 )
-from memory_bank.memory.retrieval.recall_bank import search_notes
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
-from memory_bank.search.query import list_conditions
+from memory_bank.search.query import Query, list_conditions
 
 if TYPE_CHECKING:  # start-up: a search in notes needs no code
     from memory_bank.code.index.codebase import Codebase, CodeHit
@@ -319,21 +320,21 @@ def recall(
         raise BadInput(
             f"recall can't include {unknown[0]!r}", f"choose {AGENTS}, {GLOBAL} or {COMMITS}"
         )
-    request = SearchRequest(
-        query=query,
+    search_query = Query(
+        typed=query,
         conditions=list_conditions(tags=tags, types=type, since=since, before=before),
         mode=mode,
         limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
         archived=include_archived,
         node="" if linked_to is None else find_node(bank, linked_to),
-        times=since is None and before is None,
+        reads_times=since is None and before is None,
         texts=detail != INDEX,
         whole=detail == NOTE or tokens is not None,
         also=detail != INDEX and tokens is None,
     )
     with bank.lock:
         if scope == BANK and not agents:
-            answer = _recall_bank(bank, request, tokens, progress, count_access=count_access)
+            answer = _recall_bank(bank, search_query, tokens, progress, count_access=count_access)
         else:
             from memory_bank.memory.retrieval.recall_scopes import (
                 recall_across,  # start-up: rarely asked
@@ -341,7 +342,7 @@ def recall(
 
             answer = recall_across(
                 bank,
-                request,
+                search_query,
                 scope,
                 agents=agents,
                 everywhere=GLOBAL in include,
@@ -349,19 +350,19 @@ def recall(
                 progress=progress,
             )
             answer = answer if tokens is None else fit_to_tokens(answer, tokens)
-    return _add_commits(bank, answer, request.limit) if COMMITS in include else answer
+    return _add_commits(bank, answer, search_query.limit) if COMMITS in include else answer
 
 
 def _recall_bank(
     bank: Bank,
-    request: SearchRequest,
+    query: Query,
     tokens: int | None,
     progress: Progress | None,
     *,
     count_access: bool,
 ) -> Answer:
     """Search the bank alone, and count accesses; the caller holds its lock."""
-    answer, hits = search_notes(bank, request, progress)
+    answer, hits = search_notes(bank, query, progress)
     answer = fit_to_tokens(answer, tokens) if tokens else shorten_sessions(answer)
     used = [hit.document.known_as for hit in hits if not hit.weak]
     if not (count_access and used):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
 from memory_bank.bank.backlinks import (
@@ -14,11 +14,13 @@ from memory_bank.bank.backlinks import (
     sort_by_words,
 )
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import SearchRequest, ShownNote
+from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import BY_HAND, note_of
 from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Section, Span
+from memory_bank.base.text import estimate
 from memory_bank.memory import amendments
 from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
 from memory_bank.notes import okf
@@ -30,6 +32,7 @@ from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import (
+    Query,
     lacking_words,
     lifted_remark,
     list_remarks,
@@ -88,38 +91,34 @@ _SearchedNotes = tuple[Answer, list[Hit], TimeWords | None]
 """An answer, the hits of its notes, and the words of time that restrict it."""
 
 
-def search_notes(
-    bank: Bank, request: SearchRequest, progress: Progress | None
-) -> tuple[Answer, list[Hit]]:
+def search_notes(bank: Bank, query: Query, progress: Progress | None) -> tuple[Answer, list[Hit]]:
     """Search the notes of the time that the query names; if none answers it, those of all dates.
 
     With a target, only notes that link to it around words that match the query. The caller holds
     the bank's lock. Return the hits of the notes in the answer, too.
     """
-    answer, hits, times = _search_unchanged(bank, request, progress)
+    answer, hits, times = _search_unchanged(bank, query, progress)
     if times is None:
         return answer, hits
     notice = restriction_remark(times)
     if not answer.answered:
-        anytime, hits_anytime, _ = _search_unchanged(bank, request._replace(times=False), progress)
+        anytime, hits_anytime, _ = _search_unchanged(
+            bank, query._replace(reads_times=False), progress
+        )
         if anytime.answered or not hits:
             answer, hits, notice = anytime, hits_anytime, lifted_remark(times)
     return answer._replace(notices=(notice, *answer.notices)) if hits else answer, hits
 
 
-def _search_unchanged(
-    bank: Bank, request: SearchRequest, progress: Progress | None
-) -> _SearchedNotes:
+def _search_unchanged(bank: Bank, query: Query, progress: Progress | None) -> _SearchedNotes:
     """Search, and read the notes; repeat if one changed in between.
 
     The caller holds the bank's lock.
     """
     for attempt in range(_TRIES):
         time.sleep(_PAUSE * attempt)
-        problem = bank.catch_up(progress, meaning=request.mode != "lexical")
-        (answer, hits, times), changed = bank.read(
-            lambda view: _checked_search(bank, view, request)
-        )
+        problem = bank.catch_up(progress, meaning=query.mode != "lexical")
+        (answer, hits, times), changed = bank.read(lambda view: _checked_search(bank, view, query))
         if not changed or bank.is_hurried:  # a writer does not keep who waits for a short time
             break
     else:
@@ -127,14 +126,14 @@ def _search_unchanged(
     return answer._replace(problem=problem or None), hits, times
 
 
-def _checked_search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNotes, bool]:
+def _checked_search(bank: Bank, view: View, query: Query) -> tuple[_SearchedNotes, bool]:
     """Search, and return whether a note changed, or another process changed the index meanwhile.
 
     Its manifest and its retrievers may then disagree about a note, which hides it.
     """
     manifest = view.manifest
     version = manifest.version()
-    searched, changed = _search(bank, view, request)
+    searched, changed = _search(bank, view, query)
     return searched, changed or manifest.version() != version or manifest.unfinished()
 
 
@@ -143,40 +142,40 @@ def known_keys(view: View, *, across: bool) -> set[str]:
     return filters.list_fields(view.manifest) | ({filters.REPO} if across else set())
 
 
-def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNotes, bool]:
+def _search(bank: Bank, view: View, query: Query) -> tuple[_SearchedNotes, bool]:
     """Search, and return whether the file of a hit changed since it was indexed."""
-    keys = known_keys(view, across=request.across) if ":" in request.query else ()
-    parsed = parse(request.query, keys, times=request.times)
-    conditions = (*parsed.conditions, *request.conditions)
-    if request.across:
+    keys = known_keys(view, across=query.across) if ":" in query.typed else ()
+    query = parse(query, keys)
+    conditions = query.conditions
+    if query.across:
         conditions = tuple(condition for condition in conditions if condition.key != filters.REPO)
-    text = parsed.question.text
-    links = map_linked_notes(view, request.node) if request.node else {}
+    text = query.question.text
+    links = map_linked_notes(view, query.node) if query.node else {}
     judge = open_stale_hits(bank, view)
     search_result = view.engine.search(
-        parsed.question._replace(rarities=request.together[0] if request.together else None),
-        _find_scope(bank, view, request, conditions, links),
-        mode=request.mode,
-        limit=max(request.limit, _NEAREST, len(links)) if text else request.limit,
+        query.question._replace(rarities=query.together[0] if query.together else None),
+        _find_scope(bank, view, query, conditions, links),
+        mode=query.mode,
+        limit=max(query.limit, _NEAREST, len(links)) if text else query.limit,
         now=time.time(),
         stale=judge,
-        scales=request.together[1] if request.together else {},
+        scales=query.together[1] if query.together else {},
     )
-    notices = list_remarks(view.manifest, parsed.unread, conditions)
+    notices = list_remarks(view.manifest, query.unread, conditions)
     link_count = len(links)
     if links and text:
         links, search_result = _links_about(links, search_result, text)
-    search_result, newer = _newest_first(bank, view, search_result, request)
+    search_result, newer = _newest_first(bank, view, search_result, query)
     numbers = [hit.document.number for hit in search_result.hits]
     firsts = document_rows.first_passages(view.manifest, numbers)
     # another process may have removed a note meanwhile
     hits = [hit for hit in search_result.hits if hit.document.number in firsts]
-    if not request.also:
+    if not query.also:
         hits = [hit._replace(also=()) for hit in hits]
     notices += () if hits else nothing_within(conditions)
     if text and len(links) < link_count:
         notices += (_other_links(link_count - len(links)),)
-    if not conditions and not request.node and _may_lack_names(request, hits):
+    if not conditions and not query.node and _may_lack_names(query, hits):
         lacking = lacking_words(
             text,
             lambda words: view.engine.word_counts(words)[1],
@@ -194,18 +193,18 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNo
                 _HitText(view, hit, firsts[hit.document.number].line, text),
                 editors[hit.document.key],
                 links.get(hit.document.number),
-                whole=request.whole,
+                whole=query.whole,
                 newer=newer.get(hit.document.number),
                 judge=judge,
             )
         )
     ]
     notes = tuple(
-        note if request.texts else note._replace(content="", snippet="") for _, note in pairs
+        note if query.texts else note._replace(content="", snippet="") for _, note in pairs
     )
     answer = Answer(
         schema_version=SCHEMA_VERSION,
-        query=request.query,
+        query=query.typed,
         mode_used=search_result.mode,
         fallback_reason=search_result.fallback_reason or None,
         result_count=len(notes),
@@ -213,13 +212,13 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNo
         answered=any(not note.weak for note in notes),
         notices=notices,
     )
-    return (answer, [hit for hit, _ in pairs], parsed.times), len(notes) < len(hits)
+    return (answer, [hit for hit, _ in pairs], query.times), len(notes) < len(hits)
 
 
 def _find_scope(
     bank: Bank,
     view: View,
-    request: SearchRequest,
+    query: Query,
     conditions: Sequence[Condition],
     links: Collection[int],
 ) -> Scope:
@@ -227,13 +226,13 @@ def _find_scope(
     required = [name_files(bank, condition) for condition in conditions]
     dated = any(condition.key == "since" for condition in required)
     updates = bank.state.updates() if dated else {}
-    scope = filters.find_scope(view.manifest, required, hidden=request.archived, written=updates)
-    return scope.narrowed(links) if request.node else scope
+    scope = filters.find_scope(view.manifest, required, hidden=query.archived, written=updates)
+    return scope.narrowed(links) if query.node else scope
 
 
-def _may_lack_names(request: SearchRequest, hits: Sequence[Hit]) -> bool:
+def _may_lack_names(query: Query, hits: Sequence[Hit]) -> bool:
     """Return whether the hits may be unlikely because no note has a name that is asked for."""
-    if not hits or request.mode == "semantic" or request.across or request.together:
+    if not hits or query.mode == "semantic" or query.across or query.together:
         return False
     return all(hit.weak for hit in hits) or hits[0].score < _EVEN
 
@@ -277,7 +276,7 @@ def _other_links(count: int) -> str:
 
 
 def _newest_first(
-    bank: Bank, view: View, search_result: SearchResult[Hit], request: SearchRequest
+    bank: Bank, view: View, search_result: SearchResult[Hit], query: Query
 ) -> tuple[SearchResult[Hit], dict[int, str]]:
     """Put hits that may amend another good hit before it, and cut the hits to the limit.
 
@@ -289,12 +288,12 @@ def _newest_first(
     good = [at for at, hit in enumerate(near) if hit.score >= MATCHES]
     notes = amendments.date_notes(bank.roots, view, [hit.document for hit in near])
     if len(notes) < len(near):  # another process has just removed one
-        return search_result._replace(hits=tuple(hits[: request.limit])), {}
+        return search_result._replace(hits=tuple(hits[: query.limit])), {}
     by_meaning = search_result.mode != "lexical"
     pairs = amendments.find_amended_by_meaning(view, notes, near) if by_meaning else {}
     by_words = amendments.map_amended(view, [notes[at] for at in good])
     pairs |= {good[old]: good[new] for old, new in by_words.items()}
-    for old, new in () if amendments.asks_about_past(request.query) else sorted(pairs.items()):
+    for old, new in () if query.asks_about_past else sorted(pairs.items()):
         if hits.index(near[old]) < hits.index(near[new]):
             hits.remove(near[new])
             likely = near[new]._replace(score=max(near[new].score, near[old].score), weak=False)
@@ -304,7 +303,7 @@ def _newest_first(
             hits.insert(hits.index(near[old]), likely)
             near[new] = likely
     newer = {near[old].document.number: notes[new].row.key for old, new in pairs.items()}
-    return search_result._replace(hits=tuple(hits[: request.limit])), newer
+    return search_result._replace(hits=tuple(hits[: query.limit])), newer
 
 
 class _HitText:
@@ -413,3 +412,57 @@ def _read_hit(
         links=links,
         description=note.description,
     )
+
+
+_ENOUGH = 600
+"""Tokens of a note's excerpt beyond which its other sentences say little about the question."""
+
+_LEAST = 40
+"""Fewest tokens that an excerpt is worth its frame."""
+
+_WEAK = 80
+"""Most tokens of a note that is only a weak match."""
+
+_WEAK_SESSIONS, _OF_SESSION = 1, 400
+"""Weak sessions that come with text, and most tokens of a good one."""
+
+_FRAME = 60
+"""Tokens of a note's place, type, author and dates in an answer."""
+
+
+def shorten_sessions(answer: Answer) -> Answer:
+    """Cut sessions to what answers best: the first weak one to a few sentences, others to none."""
+    notes, weak_left = list[ShownNote](), _WEAK_SESSIONS
+    for note in answer.notes:
+        if note.meta.type != SESSION or not note.content:
+            notes.append(note)
+        elif note.weak and not weak_left:
+            notes.append(note._replace(content="", snippet="", also=()))
+        else:
+            weak_left -= note.weak
+            most = _WEAK if note.weak else _OF_SESSION
+            text = snippets.cut_excerpt(note.content, answer.query, most).text
+            snippet = "" if note.weak else note.snippet
+            notes.append(note._replace(content=text, snippet=snippet, also=()))
+    return answer._replace(notes=tuple(notes))
+
+
+def fit_to_tokens(
+    answer: Answer,
+    tokens: int,
+    frame: Callable[[ShownNote], int] = lambda _: _FRAME,
+    *,
+    most: int = _ENOUGH,
+) -> Answer:
+    """Replace the texts of notes by excerpts that fit a number of tokens together.
+
+    The best note gets as much as it needs, `most` tokens at most, then the next; those that nothing
+    is left for come without text. `frame` returns the tokens that a note takes besides its excerpt.
+    """
+    notes = []
+    for note in answer.notes:
+        room = min(tokens - frame(note), _WEAK if note.weak else most)
+        text = snippets.cut_excerpt(note.content, answer.query, room).text if room >= _LEAST else ""
+        tokens -= estimate(text) + frame(note) if text else 0
+        notes.append(note._replace(content=text, snippet=note.snippet if text else "", also=()))
+    return answer._replace(notes=tuple(notes))

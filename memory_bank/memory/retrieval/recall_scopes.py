@@ -13,14 +13,14 @@ from contextlib import ExitStack
 
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, SearchRequest, ShownNote
+from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, SharedUnavailable
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES
 from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
 from memory_bank.memory.retrieval.recall_bank import known_keys, search_notes
 from memory_bank.search.document_changes import Progress
-from memory_bank.search.query import parse
+from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.base import Question
 from memory_bank.search.score_calibration import (
     CommonScales,
@@ -77,7 +77,7 @@ def _count_accesses(ranked: Sequence[_RankedNote]) -> str:
 
 def recall_across(
     bank: Bank,
-    request: SearchRequest,
+    query: Query,
     scope: str,
     *,
     agents: bool = False,
@@ -93,30 +93,30 @@ def recall_across(
     can't be asked this.
     """
     check_scope(scope)
-    if request.node:
+    if query.node:
         raise BadInput("links are known in the bank only", "ask for them in the scope bank")
     if agents and scope != BANK:
         raise BadInput("agents' own memories stay on this machine", "ask in the scope bank")
-    request = request._replace(across=scope != BANK)
+    query = query._replace(across=scope != BANK)
     with ExitStack() as exit_stack:
         if agents:
             memories, remarks = agent_memories.open_all(bank, exit_stack, everywhere=everywhere)
-            answer, ranked = _search_banks(bank, [bank, *memories], request, progress)
+            answer, ranked = _search_banks(bank, [bank, *memories], query, progress)
             answer = _add_notices(answer, remarks)
         else:
             try:
-                answer, ranked = _search_with_shared(bank, request, scope, progress)
+                answer, ranked = _search_with_shared(bank, query, scope, progress)
             except SharedUnavailable as error:
-                answer, ranked = _search_bank_alone(bank, request, error, progress)
+                answer, ranked = _search_bank_alone(bank, query, error, progress)
         problem = _count_accesses(ranked) if count_access else ""
     return answer._replace(problem=answer.problem or problem or None)
 
 
 def _search_bank_alone(
-    bank: Bank, request: SearchRequest, error: SharedUnavailable, progress: Progress | None
+    bank: Bank, query: Query, error: SharedUnavailable, progress: Progress | None
 ) -> _RankedAnswer:
     """Search the bank alone, and say why."""
-    answer, hits = search_notes(bank, request, progress)
+    answer, hits = search_notes(bank, query, progress)
     ranked = [
         _RankedNote(note, hit.rank, bank, hit.document.known_as)
         for note, hit in zip(answer.notes, hits, strict=True)
@@ -128,15 +128,15 @@ def _search_bank_alone(
 
 
 def _search_with_shared(
-    bank: Bank, request: SearchRequest, scope: str, progress: Progress | None
+    bank: Bank, query: Query, scope: str, progress: Progress | None
 ) -> _RankedAnswer:
     """Search other repositories, and the bank itself if the scope says so."""
     banks = [bank] if scope == BOTH else []
     if banks:
         bank.catch_up(progress)
-    question, keys = _parse_for_all(banks, request)
+    question, keys = _parse_for_all(banks, query)
     words = counted_words(question.text)
-    with shared_hits.open_question(bank, request, keys) as shared:
+    with shared_hits.open_question(bank, query, keys) as shared:
         counts = shared.counts(words)
         rarities = measure_rarities(words, [*(_count_words(own, words) for own in banks), counts])
         banks = banks if shared.includes_bank else []
@@ -144,10 +144,10 @@ def _search_with_shared(
         common = common_scales(question.text, rarities, [*best_scores, shared.find(rarities)])
         ranked = [_RankedNote(note, rank) for note, rank in shared.rank_notes(common)]
     if not banks:
-        answer = Answer(SCHEMA_VERSION, request.query, shared.mode, None, 0)
-        answer, ranked = _best_of(answer, ranked, request.limit)
+        answer = Answer(SCHEMA_VERSION, query.typed, shared.mode, None, 0)
+        answer, ranked = _best_of(answer, ranked, query.limit)
     else:
-        answer, ranked = _search_banks(bank, banks, request, progress, ranked, common)
+        answer, ranked = _search_banks(bank, banks, query, progress, ranked, common)
     reason = answer.fallback_reason or shared.reason or None
     answer = answer._replace(fallback_reason=reason)
     return _add_notices(answer, [*shared.notices()]), ranked
@@ -156,7 +156,7 @@ def _search_with_shared(
 def _search_banks(
     bank: Bank,
     banks: Sequence[Bank],
-    request: SearchRequest,
+    query: Query,
     progress: Progress | None,
     shared_notes: Sequence[_RankedNote] = (),
     common: CommonScales | None = None,
@@ -165,16 +165,16 @@ def _search_banks(
     if common is None:
         for source in banks:
             source.catch_up(progress)
-        question, _ = _parse_for_all(banks, request)
+        question, _ = _parse_for_all(banks, query)
         words = counted_words(question.text)
         rarities = measure_rarities(words, [_count_words(source, words) for source in banks])
         best_scores = [_best_scores(source, question, rarities) for source in banks]
         common = common_scales(question.text, rarities, best_scores)
-    request = request._replace(together=common)
+    query = query._replace(together=common)
     ranked = list(shared_notes)
     answers: list[Answer] = []
     for source in banks:
-        answer, hits = search_notes(source, request, progress)
+        answer, hits = search_notes(source, query, progress)
         origin = None if source is bank else Origin(bank=source.layout.name)
         ranked += [
             _RankedNote(note._replace(origin=origin), hit.rank, source, hit.document.known_as)
@@ -182,7 +182,7 @@ def _search_banks(
         ]
         answers.append(answer)
     problem = next((answer.problem for answer in answers if answer.problem), None)
-    return _best_of(answers[0]._replace(problem=problem), ranked, request.limit)
+    return _best_of(answers[0]._replace(problem=problem), ranked, query.limit)
 
 
 def _best_of(answer: Answer, ranked: Sequence[_RankedNote], limit: int) -> _RankedAnswer:
@@ -198,12 +198,12 @@ def _add_notices(answer: Answer, notices: Sequence[str]) -> Answer:
     return answer._replace(notices=(*notices, *answer.notices))
 
 
-def _parse_for_all(banks: Sequence[Bank], request: SearchRequest) -> tuple[Question, set[str]]:
+def _parse_for_all(banks: Sequence[Bank], query: Query) -> tuple[Question, set[str]]:
     """Return the question without words of time, and the keys of conditions that banks have."""
     keys: set[str] = set()
-    for bank in banks if ":" in request.query else ():
-        keys |= bank.read(lambda view: known_keys(view, across=request.across))
-    return parse(request.query, keys, times=False).question, keys
+    for bank in banks if ":" in query.typed else ():
+        keys |= bank.read(lambda view: known_keys(view, across=query.across))
+    return parse(query._replace(reads_times=False), keys).question, keys
 
 
 def _count_words(bank: Bank, words: Collection[str]) -> WordCounts:

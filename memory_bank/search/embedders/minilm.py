@@ -25,7 +25,7 @@ from memory_bank.search.embedders.static import Static
 from memory_bank.search.models.weight_files import Pinned, loaded_once
 
 if TYPE_CHECKING:
-    from memory_bank.search.models import encoder, tokenizer
+    from memory_bank.search.models import encoder, tokens
 
 
 SUMMARY = "all-MiniLM-L6-v2 beside word vectors (640-d): offline, comes with the install (default)"
@@ -95,12 +95,12 @@ class MiniLM:
 
 
 @loaded_once
-def _model(weights: Path) -> tuple[tokenizer.Splitter, encoder.Bert]:
-    from memory_bank.search.models import encoder, tokenizer
+def _model(weights: Path) -> tuple[tokens.Splitter, encoder.Bert]:
+    from memory_bank.search.models import encoder, tokens
 
     tensors = encoder.read(weights, _HINT)
     bert = encoder.Bert.of(tensors, _HEADS, str(weights), _HINT)
-    return tokenizer.Splitter.read(VOCABULARY, _TOKENS, _HINT), bert
+    return tokens.Splitter.read(VOCABULARY, _TOKENS, _HINT), bert
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)

@@ -57,12 +57,12 @@ class Multilingual:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
         """Return float32 rows of length 1, shape (len(texts), 768); blank texts give zeros."""
-        from memory_bank.search.models import tokenizer, vectors
+        from memory_bank.search.models import tokens, vectors
 
         own = vectors.np.zeros((len(texts), _OWN), vectors.np.float32)
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
         for index in filled:  # each alone, so that a vector does not depend on the batch
-            own[index] = _encoder().encode([tokenizer.clean(texts[index])])[0]
+            own[index] = _encoder().encode([tokens.clean(texts[index])])[0]
         return vectors.join_vectors(own, self.quick.embed(texts), 1.0)
 
 

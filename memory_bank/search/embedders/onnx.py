@@ -25,7 +25,7 @@ from memory_bank.search.embedders.base import (
 from memory_bank.search.models.weight_files import KnownModel, loaded_once, recall, remember
 
 if TYPE_CHECKING:
-    from memory_bank.search.models import encoder, tokenizer
+    from memory_bank.search.models import encoder, tokens
 
 
 SUMMARY = "your own model.onnx and tokenizer.json (setting onnx.path; needs the extra `onnx`)"
@@ -128,7 +128,7 @@ class Onnx:
                 raise EmbedderUnavailable(f"{path}: {error.strerror}", _HINT) from error
         return str(digest.hexdigest())
 
-    def _model(self) -> tuple[tokenizer.Splitter, encoder.ModelSession]:
+    def _model(self) -> tuple[tokens.Splitter, encoder.ModelSession]:
         return _loaded(self._folder, self._options, self._key)
 
 
@@ -137,12 +137,12 @@ def _loaded(
     folder: Path,
     options: OnnxOptions,
     key: str,  # noqa: ARG001  (the files as they are now)
-) -> tuple[tokenizer.Splitter, encoder.ModelSession]:
-    from memory_bank.search.models import encoder, tokenizer
+) -> tuple[tokens.Splitter, encoder.ModelSession]:
+    from memory_bank.search.models import encoder, tokens
 
     hint = f"{_HINT}; a model that reads fewer tokens wants a lower onnx.max_tokens"
     session = encoder.ModelSession(folder / _MODEL, hint, by_cls=options.pooling == "cls")
-    return tokenizer.Splitter.read(folder / _TOKENIZER, options.max_tokens, _HINT), session
+    return tokens.Splitter.read(folder / _TOKENIZER, options.max_tokens, _HINT), session
 
 
 def fingerprint(settings: Settings) -> str:

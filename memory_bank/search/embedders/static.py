@@ -17,7 +17,7 @@ from memory_bank.search.embedders.base import Kind, Vectors
 from memory_bank.search.models.weight_files import Pinned, loaded_once
 
 if TYPE_CHECKING:
-    from memory_bank.search.models.embedding_table import Table
+    from memory_bank.search.models.tokens import TokenTable
 
 
 SUMMARY = "word vectors that come with the install (256-d): offline, instant, rough"
@@ -59,11 +59,11 @@ class Static:
 
 
 @loaded_once
-def _table(folder: Path) -> Table:
+def _table(folder: Path) -> TokenTable:
     # start-up: a search by words alone needs neither numpy nor the table
-    from memory_bank.search.models import embedding_table
+    from memory_bank.search.models import tokens
 
-    return embedding_table.Table(folder / TABLE.name, folder / TOKENIZER.name, _HINT)
+    return tokens.TokenTable(folder / TABLE.name, folder / TOKENIZER.name, _HINT)
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
@@ -84,10 +84,12 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
     Later models have larger vocabularies and need fewer. Raises EmbedderUnavailable.
     """
-    from memory_bank.search.models import tokenizer
+    from memory_bank.search.models import tokens
 
     path = TOKENIZER.check_size(_folder(), _HINT)
-    encodings = tokenizer.read(path, _HINT).encode_batch_fast(list(texts), add_special_tokens=False)
+    encodings = tokens.read_tokenizer(path, _HINT).encode_batch_fast(
+        list(texts), add_special_tokens=False
+    )
     return [len(encoding.ids) for encoding in encodings]
 
 

@@ -9,9 +9,10 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
-from memory_bank.memory.retrieval.answers import fit_to_tokens, format_age
+from memory_bank.memory.retrieval.answers import format_age
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall
+from memory_bank.memory.retrieval.recall_bank import fit_to_tokens
 from memory_bank.memory.retrieval.views import view_ask
 from tests.memory.answer_texts import recall_text
 

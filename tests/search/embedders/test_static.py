@@ -12,7 +12,7 @@ import pytest
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import static
-from memory_bank.search.models import embedding_table
+from memory_bank.search.models import tokens
 from memory_bank.search.models.vectors import np
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def test_a_long_text_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = static.load(Settings())
     text = f"{TEXT} word\n" * 400 + "zebra " * 300
     whole = embedder.embed([text])
-    monkeypatch.setattr(embedding_table, "_PIECE", 50)
-    monkeypatch.setattr(embedding_table, "_BLOCK", 500)
+    monkeypatch.setattr(tokens, "_PIECE", 50)
+    monkeypatch.setattr(tokens, "_BLOCK", 500)
     assert np.array_equal(embedder.embed([text]), whole)
     zebra = embedder.embed(["zebra"])[0]
     assert whole[0] @ zebra > embedder.embed([f"{TEXT} word\n" * 400])[0] @ zebra + 0.1
@@ -80,7 +80,7 @@ def test_a_long_text_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_long_text_without_spaces_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is nowhere to cut but in the middle."""
-    monkeypatch.setattr(embedding_table, "_PIECE", 50)
+    monkeypatch.setattr(tokens, "_PIECE", 50)
     rows = static.load(Settings()).embed(["é" * 1001])
     assert np.isclose(np.linalg.norm(rows), 1)
 

@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.search.models import tokenizer, weight_files
+from memory_bank.search.models import tokens, weight_files
 from memory_bank.search.models.vectors import np, read_tensors, scale_to_unit
 from memory_bank.search.models.weight_files import KnownModel
 
@@ -136,7 +136,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(EmbedderUnavailable, match="nothing"):
         read_tensors(tmp_path / "nothing", "hint")
     with pytest.raises(EmbedderUnavailable, match="nothing"):
-        tokenizer.read(tmp_path / "nothing", "hint")
+        tokens.read_tokenizer(tmp_path / "nothing", "hint")
 
 
 def test_what_is_known_survives_damage(cache: Path) -> None:

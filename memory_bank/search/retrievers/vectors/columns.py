@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from memory_bank.base.errors import EmbedderUnavailable, Hint
-from memory_bank.search.embedders.base import Embedder, Kind
 from memory_bank.search.models.vectors import (
     measure_cosines,
     np,
@@ -24,18 +22,6 @@ FILL = (
     "SELECT row, document, key, vector, text IS NULL FROM entries JOIN texts USING (key)"
     " WHERE vector NOT NULL"
 )
-
-
-def embed(embedder: Embedder, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
-    """Embed texts; raise EmbedderUnavailable for vectors that are not finite."""
-    rows = embedder.embed(texts, kind)
-    if not np.isfinite(rows).all():
-        raise EmbedderUnavailable(
-            f"the embedder {embedder.name} returns NaN or infinite components",
-            Hint.TEST_EMBEDDER,
-            "embedder_bad_answer",
-        )
-    return rows
 
 
 def last_part(vector: NDArray[np.float32], dimension: int) -> NDArray[np.float32]:

@@ -16,7 +16,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from memory_bank.base import sqlite
-from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
+from memory_bank.base.errors import EmbedderUnavailable, Hint, IndexDamaged, StorageFailed
 from memory_bank.notes.identity import number_text
 from memory_bank.search.embedders.base import Embedder, Kind, Vectors, identity
 from memory_bank.search.retrievers.base import (
@@ -164,7 +164,7 @@ class VectorIndex(sqlite.Opened):
                 from memory_bank.search.retrievers.vectors import columns  # start-up: as in `put`
 
                 try:
-                    vectors = self._embedded([text for _, text in rows], "passage")
+                    vectors = _embed(self._embedder, [text for _, text in rows], "passage")
                 except EmbedderUnavailable:
                     with sqlite.transaction(base):
                         self._embed_quickly(base)
@@ -224,7 +224,7 @@ class VectorIndex(sqlite.Opened):
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return the passages with the highest cosines; raise EmbedderUnavailable."""
-        from memory_bank.search.retrievers.vectors.columns import embed, last_part
+        from memory_bank.search.retrievers.vectors.columns import last_part
 
         with sqlite.convert_errors(self.file):
             base = self.opened()
@@ -232,7 +232,7 @@ class VectorIndex(sqlite.Opened):
         if not limit or not len(columns.rows):
             return Matches()
         embedder = self._searched
-        vector = embed(embedder, [question.text], "query")[0]
+        vector = _embed(embedder, [question.text], "query")[0]
         if not vector.any():
             return Matches()
         if embedder is self._quick:
@@ -254,7 +254,7 @@ class VectorIndex(sqlite.Opened):
 
     def question_vector(self, text: str) -> list[float] | None:
         """Return the vector of a question; None if it says nothing. Raises EmbedderUnavailable."""
-        vector = self._embedded([text], "query")[0]
+        vector = _embed(self._embedder, [text], "query")[0]
         return vector.tolist() if vector.any() else None
 
     def check(self) -> None:
@@ -299,10 +299,19 @@ class VectorIndex(sqlite.Opened):
     def _waiting(self, base: Connection) -> int:
         return int(base.execute(f"SELECT count(*) {_WAITING}").fetchone()[0])
 
-    def _embedded(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        from memory_bank.search.retrievers.vectors import columns  # start-up: as in `put`
 
-        return columns.embed(self._embedder, texts, kind)
+def _embed(embedder: Embedder, texts: Sequence[str], kind: Kind) -> Vectors:
+    """Embed texts; raise EmbedderUnavailable for vectors that are not finite."""
+    from memory_bank.search.models.vectors import np  # start-up: as in `put`
+
+    rows = embedder.embed(texts, kind)
+    if not np.isfinite(rows).all():
+        raise EmbedderUnavailable(
+            f"the embedder {embedder.name} returns NaN or infinite components",
+            Hint.TEST_EMBEDDER,
+            "embedder_bad_answer",
+        )
+    return rows
 
 
 def _columns(base: Connection) -> Columns:

@@ -1,4 +1,4 @@
-"""Embed texts as sums of the rows of a table of token vectors."""
+"""Split texts into tokens with the library tokenizers, and add up the vectors of tokens."""
 
 from __future__ import annotations
 
@@ -8,13 +8,101 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tokenizers import Tokenizer
+
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.search.embedders.base import Vectors
-from memory_bank.search.models import tokenizer
 from memory_bank.search.models.vectors import np, read_tensors, scale_to_unit
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
+
+# Characters of a text that are split first: far more than models read. Splitting ten million
+# to keep 256 tokens takes seconds and a gigabyte.
+_HEAD = 20_000
+
+_MANY = 256  # texts split at a time, since the tokenizer's results are large
+
+
+def read_tokenizer(path: Path, hint: str) -> Tokenizer:
+    """Load a tokenizer.json without its padding and truncation.
+
+    Raises EmbedderUnavailable when it is missing or damaged.
+    """
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:
+        if type(error) is not Exception:  # the library's own error is a bare Exception
+            raise
+        raise EmbedderUnavailable(f"{path}: can't be read: {error}", hint) from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def read_vocabulary(path: Path) -> Tokenizer:
+    """Make the tokenizer of BERT for lower-case text from its list of word pieces."""
+    from tokenizers import AddedToken, normalizers, pre_tokenizers, processors
+    from tokenizers.models import WordPiece
+
+    tokenizer = Tokenizer(WordPiece.from_file(str(path), unk_token="[UNK]"))  # noqa: S106  (no password)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=ends
+    )
+    names = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in names])
+    return tokenizer
+
+
+def clean(text: str) -> str:
+    """Replace halves of surrogate pairs, which tokenizers and servers refuse."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class Splitter(NamedTuple):
+    """Turn texts into the ids that a transformer reads, special tokens included."""
+
+    tokenizer: Tokenizer
+    limit: int
+    special: frozenset[int]
+
+    @classmethod
+    def read(cls, path: Path, limit: int, hint: str) -> Splitter:
+        """Load a tokenizer.json, or a list of word pieces; raise EmbedderUnavailable."""
+        tokenizer = read_tokenizer(path, hint) if path.suffix == ".json" else read_vocabulary(path)
+        tokenizer.enable_truncation(limit)
+        added = tokenizer.get_added_tokens_decoder().items()
+        return cls(tokenizer, limit, frozenset(id_ for id_, token in added if token.special))
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Split texts, at most `limit` tokens each; one without any known token gives none."""
+        token_ids: list[list[int]] = []
+        for start in range(0, len(texts), _MANY):
+            token_ids += self._split([clean(text) for text in texts[start : start + _MANY]])
+        return token_ids
+
+    def _split(self, texts: list[str]) -> list[list[int]]:
+        heads = [_head(text) for text in texts]
+        token_ids = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(heads)]
+        for index, (text, head) in enumerate(zip(texts, heads, strict=True)):
+            if len(head) < len(text) and len(token_ids[index]) < self.limit:
+                token_ids[index] = self.tokenizer.encode(text).ids
+        return [ids if not self.special.issuperset(ids) else [] for ids in token_ids]
+
+
+def _head(text: str) -> str:
+    """Return the start of a long text, up to a space if there is one."""
+    if len(text) <= _HEAD:
+        return text
+    space = text.rfind(" ", 0, _HEAD)
+    return text[: space if space > 0 else _HEAD]
+
 
 _PIECE = 65_536  # characters; a longer text is split piece by piece
 
@@ -27,7 +115,7 @@ _INITIAL_ROWS = 1024
 _BLOCK = 1_000_000  # characters split at a time: ids and offsets take 100 times their room
 
 
-class Table:
+class TokenTable:
     """A table of float16 rows, and the tokenizer that names its rows."""
 
     def __init__(self, weights: Path, tokenizer_file: Path, hint: str) -> None:
@@ -35,7 +123,7 @@ class Table:
             self._half = read_tensors(weights, hint)["embedding.weight"]
         except KeyError as error:
             raise EmbedderUnavailable(f"{weights}: is damaged: no {error}", hint) from error
-        self._tokenizer = tokenizer.read(tokenizer_file, hint)
+        self._tokenizer = read_tokenizer(tokenizer_file, hint)
         # numpy converts float16 to float32 slowly, so each row is converted once, at first use.
         # A full array would take 32 MB, and a few questions would touch most of its 2 MB pages.
         self._rows: NDArray[np.float32] = np.empty((0, self._half.shape[1]), np.float32)
@@ -58,7 +146,7 @@ class Table:
             if len(text) > _PIECE:
                 vectors[index] = self._sum(*self._count_long(text))
                 continue
-            short[index] = tokenizer.clean(text)
+            short[index] = clean(text)
             room -= len(text)
             if room <= 0:
                 self._fill(vectors, short)
@@ -132,5 +220,5 @@ def _pieces(text: str) -> Iterator[str]:
     while start < len(text):
         end = start + _PIECE
         space = text.rfind(" ", start + 1, end) if end < len(text) else -1
-        yield tokenizer.clean(text[start : space if space > 0 else end])
+        yield clean(text[start : space if space > 0 else end])
         start = space + 1 if space > 0 else end
