@@ -1,7 +1,7 @@
-"""Split a text into front matter and body, edit front matter, and read inline fields.
+"""Split a text into front matter and body, read and edit front matter, and read inline fields.
 
-New notes are written with python-frontmatter. Existing notes are not: its dump sorts keys and drops
-comments and line ends, and its parser strips the body.
+Front matter is read and written by python-frontmatter with a handler of our own: those of the
+library sort keys, drop comments and line ends, and read dates and `yes` as other than text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Literal
 
 import frontmatter
-from frontmatter.default_handlers import YAMLHandler
+from frontmatter.default_handlers import BaseHandler
 
 from memory_bank.base import NamedTuple, lazy_pattern, toml
 from memory_bank.base.dates import format_iso
@@ -82,6 +82,58 @@ def split(text: str) -> Split:
     return Split(opening[0], block, closing[0], text[closing.end() :], "yaml")
 
 
+_NOTHING = Split("", "", "", "")
+
+
+class NoteHandler(BaseHandler):
+    """How python-frontmatter reads and writes one text: byte for byte as its author wrote it."""
+
+    FM_BOUNDARY = _OPENING
+
+    def __init__(self, parts: Split = _NOTHING) -> None:
+        """Take the parts of the text that is edited; none for a new one, or to read any text."""
+        super().__init__(re.compile("---"))
+        self._parts = parts
+        self.values: dict[str, object] = {}
+        self.faults: tuple[Fault, ...] = ()
+        self.error: BlockError | None = None
+        """Why the block can't be read at all."""
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Return the block and the body; raise ValueError if there is no front matter."""
+        self._parts = split(text) if self._parts is _NOTHING else self._parts
+        if self._parts.format == "none":
+            raise ValueError("no front matter")
+        return self._parts.block, self._parts.body
+
+    def load(self, fm: str) -> dict[str, object]:
+        """Read a block as far as it can be read."""
+        try:
+            self.values, self.faults = _read_block(fm, self._parts.format)
+        except BlockError as error:
+            self.error = error
+        return self.values
+
+    def export(self, metadata: dict[str, object], **_: object) -> str:
+        """Write each key on a line of its own, lists between brackets."""
+        return "".join(f"{write_line(key, value)}\n" for key, value in metadata.items())
+
+    def format(self, post: frontmatter.Post, **_: object) -> str:
+        """Put the keys that were set or removed into the text; of a new one, all.
+
+        Raises BlockError and BadInput as `set_keys` does.
+        """
+        if self._parts is _NOTHING:
+            return f"---\n{self.export(post.metadata)}---\n{post.content}"
+        changes: dict[str, object] = {
+            key: value
+            for key, value in post.metadata.items()
+            if key not in self.values or value is not self.values[key]
+        }
+        changes |= dict.fromkeys(self.values.keys() - post.metadata.keys())
+        return _edit_block(self._parts, changes)
+
+
 def read_metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
     """Return the values and faults of front matter; never raises.
 
@@ -90,12 +142,13 @@ def read_metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
     """
     if parts.format == "none":
         return {}, _find_unclosed(parts.body)
-    try:
-        return _read_block(parts.block, parts.format)
-    except BlockError as error:
-        conflict = error.reason == UNRESOLVED
-        reason = UNRESOLVED if conflict else f"front matter can't be parsed: {error.reason}"
-        return {}, (Fault(reason, line_at(parts.block, error.index)),)
+    handler = NoteHandler(parts)
+    values, _ = frontmatter.parse(parts.block, handler=handler)
+    if (error := handler.error) is None:
+        return values, handler.faults
+    conflict = error.reason == UNRESOLVED
+    reason = UNRESOLVED if conflict else f"front matter can't be parsed: {error.reason}"
+    return {}, (Fault(reason, line_at(parts.block, error.index)),)
 
 
 def _read_block(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...]]:
@@ -132,12 +185,14 @@ def set_keys(text: str, changes: Mapping[str, object | None]) -> str:
     the block can't be parsed, or if the new text would not read as the old values with the changes.
     """
     parts = split(text)
+    post = frontmatter.Post(parts.body, handler := NoteHandler(parts))
+    old, _ = frontmatter.parse(parts.block, handler=handler)
+    if handler.error:
+        raise _rewrite_error("parsed", parts.block, handler.error) from handler.error
+    post.metadata = {key: old[key] for key in old if key not in changes}
+    post.metadata |= {key: value for key, value in changes.items() if value is not None}
     try:
-        old, _ = _read_block(parts.block, parts.format)
-    except BlockError as error:
-        raise _rewrite_error("parsed", parts.block, error) from error
-    try:
-        new = _edit_block(parts, changes)
+        new = frontmatter.dumps(post)
         if new != text:
             _verify(new, parts, _expected_values(parts.format, old, changes))
     except BlockError as error:
@@ -191,32 +246,6 @@ def rewrite_error(reason: str, line_number: int) -> UnreadableNote:
     )
 
 
-class NoteHandler(YAMLHandler):
-    """A handler for python-frontmatter that keeps values as written and the order of keys."""
-
-    def split(self, text: str) -> tuple[str, str]:
-        """Split a text into block and body; raise ValueError if it has no YAML block."""
-        parts = split(text)
-        if parts.format != "yaml":
-            raise ValueError("no front matter")
-        return parts.block, parts.body
-
-    def load(self, fm: str, **_: object) -> dict[str, object]:
-        """Read a block tolerantly."""
-        return read_metadata(Split("", fm, "", "", "yaml"))[0]
-
-    def export(self, metadata: dict[str, object], **_: object) -> str:
-        """Write each key on a line of its own, lists between brackets."""
-        return "".join(f"{write_line(key, value)}\n" for key, value in metadata.items())
-
-    def format(self, post: frontmatter.Post, **_: object) -> str:
-        """Join block and body; the body's white space stays."""
-        return f"---\n{self.export(post.metadata)}---\n{post.content}"
-
-
-_HANDLER = NoteHandler()
-
-
 def compose_text(metadata: Mapping[str, object], body: str) -> str:
     """Return the text of a new note, which ends with one newline; raise BadInput.
 
@@ -226,9 +255,9 @@ def compose_text(metadata: Mapping[str, object], body: str) -> str:
     body = f"{body}\n" if body else ""
     if not metadata and split(body).format == "none":
         return body or "\n"
-    post = frontmatter.Post(body)
+    post = frontmatter.Post(body, NoteHandler())
     post.metadata = dict(metadata)  # not as keywords: `content` and `handler` are taken there
-    return frontmatter.dumps(post, handler=_HANDLER)
+    return frontmatter.dumps(post)
 
 
 MARK = "::"
