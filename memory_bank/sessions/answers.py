@@ -81,17 +81,11 @@ HINT = "Use timeline(anchor=ID) for context, get_observations(ids=[...]) for det
 
 
 @dataclass(frozen=True, slots=True)
-class CountedAnswer:
-    """What answers that list something begin with."""
+class ObservationRows:
+    """Rows of observations, sessions and notes, and what to do with their ids."""
 
     schema_version: str
     count: int
-
-
-@dataclass(frozen=True, slots=True)
-class ObservationRows(CountedAnswer):
-    """Rows of observations, sessions and notes, and what to do with their ids."""
-
     results: tuple[IndexRow, ...]
     hint: str = HINT
     problem: str | None = None
@@ -150,9 +144,11 @@ class Details(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Observations(CountedAnswer):
+class Observations:
     """What some ids name, and the ids that name nothing."""
 
+    schema_version: str
+    count: int
     observations: tuple[Details, ...]
     missing: tuple[str, ...] = ()
     problem: str | None = None
@@ -269,9 +265,11 @@ class SessionEntry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SessionRows(CountedAnswer):
+class SessionRows:
     """Sessions, the newest first."""
 
+    schema_version: str
+    count: int
     total: int
     """Number of sessions that meet the conditions."""
     sessions: tuple[SessionEntry, ...]

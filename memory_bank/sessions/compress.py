@@ -164,7 +164,7 @@ def _compress_batch(
     from memory_bank.sessions.compression import modes  # start-up: mostly nothing waits
 
     root = _find_project_folder(bank, events)
-    compressed = modes.compress(
+    made, reason = modes.compress(
         events,
         prompts=_list_prompts(session, events),
         settings=bank.settings.compression,
@@ -172,12 +172,9 @@ def _compress_batch(
         before=session.observations,
         sample=sample,
     )
-    if (
-        compressed.fallback_reason
-        and compressed.fallback_reason not in compression.fallback_reasons
-    ):
-        compression.fallback_reasons.append(compressed.fallback_reason)
-        ours = compressed.fallback_reason.partition(": ")[0]  # what a program said follows
+    if reason and reason not in compression.fallback_reasons:
+        compression.fallback_reasons.append(reason)
+        ours = reason.partition(": ")[0]  # what a program said follows
         bank.add_notice(f"events of sessions were compressed by rules: {ours}")
     observations = [
         settle_observation(
@@ -188,7 +185,7 @@ def _compress_batch(
                 git=git_state_at(session, observation.created_at, root or bank.layout.project),
             )
         )
-        for number, observation in enumerate(compressed.observations)
+        for number, observation in enumerate(made)
     ]
     with open_store(bank) as store:
         stored = store.store_observations(session.session_id, observations)

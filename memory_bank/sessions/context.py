@@ -81,14 +81,6 @@ class ContextRow(NamedTuple):
     """What it changed, else the one file that it is about."""
 
 
-class ChangedNote(NamedTuple):
-    """A note that was added or changed since the agent's last session."""
-
-    path: str
-    title: str
-    superseded: bool = False
-
-
 class Contents(NamedTuple):
     """What a context may tell; `shortened` leaves out what does not fit."""
 
@@ -101,8 +93,9 @@ class Contents(NamedTuple):
     """Of the last session."""
     still_open: str = ""
     """Next steps of earlier sessions that nobody did since."""
-    changed: tuple[ChangedNote, ...] = ()
-    """The newest first."""
+    changed: tuple[tuple[str, str, bool], ...] = ()
+    """Notes that were added or changed since the last session, the newest first: their paths and
+    titles, and whether they are superseded."""
     explained: bool = True
     """Whether legend and column key are told."""
 
@@ -189,31 +182,23 @@ def _write_note_parts(contents: Contents) -> Iterator[str]:
         yield f"**Open since earlier sessions**: {cut(contents.still_open, _STEPS_LIMIT)}"
     if contents.changed:
         lines = [
-            f"- {_line(note.path)}: {cut(note.title, TITLE_LIMIT)}{_mark_old(note.superseded)}"
-            for note in contents.changed
+            f"- {' '.join(path.split())}: {cut(title, TITLE_LIMIT)}{_OLD * is_old}"
+            for path, title, is_old in contents.changed
         ]
         yield "\n".join(["**Notes changed since the last session**:", "", *lines])
 
 
 def _write_row(row: ContextRow) -> str:
     work = f"{row.work_tokens:,}" if row.work_tokens else "-"
-    mark = _mark_old(row.superseded)
-    title = (
-        title_with_place(row.title, row.files, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
-    )
+    mark = _OLD * row.superseded
+    title = title_with_place(row.title, row.files, TITLE_LIMIT - len(mark)).replace("|", r"\|")
     return (
-        f"| #{row.id} | {row.created_at:%H:%M} | {row.kind} | {title} |"
+        f"| #{row.id} | {row.created_at:%H:%M} | {row.kind} | {title}{mark} |"
         f" ~{row.read_tokens} | {work} |"
     )
 
 
-def _mark_old(superseded: bool) -> str:  # noqa: FBT001  (a field's value)
-    return " (superseded)" if superseded else ""
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
+_OLD = " (superseded)"
 
 _MOST_CHANGED = 10
 """Maximum number of changed notes that are listed."""
@@ -328,7 +313,7 @@ def _choose_limits(settings: ContextSettings, **argument: Any) -> ContextSetting
 
 def _read_parts(
     bank: Bank, view: View, project: str, session_id: str, limits: ContextSettings, now: datetime
-) -> tuple[list[Session], list[Session], frozenset[str], tuple[ChangedNote, ...]]:
+) -> tuple[list[Session], list[Session], frozenset[str], tuple[tuple[str, str, bool], ...]]:
     """Return the last sessions, earlier ones, superseded observations and changed notes.
 
     The sessions come with the last started first; of the earlier ones, the decisions are told. The
@@ -353,7 +338,7 @@ def _read_parts(
     return read, earlier, superseded, changed
 
 
-def _list_changed_notes(view: View, since: datetime) -> Iterator[ChangedNote]:
+def _list_changed_notes(view: View, since: datetime) -> Iterator[tuple[str, str, bool]]:
     """Yield the notes that were added or changed after a time, the last changed first."""
     scope = filters.find_scope(view.manifest, [Condition("since", since)], hidden=False)
     rows = [
@@ -363,7 +348,7 @@ def _list_changed_notes(view: View, since: datetime) -> Iterator[ChangedNote]:
     ][:_MOST_CHANGED]
     old = link_rows.map_superseded(view.manifest, [note.number for note in rows])
     for note in rows:
-        yield ChangedNote(note.path, note.title, note.number in old)
+        yield note.path, note.title, note.number in old
 
 
 def _choose_observations(

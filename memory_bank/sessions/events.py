@@ -13,7 +13,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.sessions.answers import SessionStep
 from memory_bank.sessions.queue import OBSERVATION_STORED, SESSION_ENDED, EventQueue
-from memory_bank.sessions.queue_rows import MOST_NEWS, SESSION_STARTED, News
+from memory_bank.sessions.queue_rows import MOST_NEWS, SESSION_STARTED, Row
 
 HELD = 1024
 """Most notifications that wait for a subscriber."""
@@ -25,15 +25,15 @@ _PAUSE = 0.2
 KINDS = (SESSION_STARTED, OBSERVATION_STORED, SESSION_ENDED)
 
 
-def _read_events(news: Iterable[News]) -> Iterator[SessionStep]:
+def _read_events(news: Iterable[Row]) -> Iterator[SessionStep]:
     """Yield what rows of the database say; those of another version are left out."""
-    for event in news:
-        if event.kind in KINDS:
-            payload = json.loads(event.payload)
+    for _, kind, session_id, text, created_at in news:
+        if kind in KINDS:
+            payload = json.loads(text)
             yield SessionStep(
-                session_id=event.session_id,
-                event=event.kind,
-                created_at=seconds_to_iso(event.created_at),
+                session_id=session_id,
+                event=kind,
+                created_at=seconds_to_iso(created_at),
                 project=payload.get("project") or "",
                 observation_id=payload.get("observation_id"),
                 summary_id=payload.get("summary_id"),
@@ -98,11 +98,11 @@ class Subscription:
         if not rows:
             return
         if len(rows) == MOST_NEWS:  # the database keeps no more
-            self.dropped += rows[0].id - self._last - 1
+            self.dropped += rows[0][0] - self._last - 1
         for happened in _read_events(rows):
             self.dropped += len(self._waiting) == HELD
             self._waiting.append(happened)
-        self._last = rows[-1].id
+        self._last = rows[-1][0]
 
 
 _TURN = 0.2

@@ -7,7 +7,7 @@ former id are recovered.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import groupby
@@ -302,15 +302,6 @@ def recover(bank: Bank) -> Recovered:
     return Recovered(SCHEMA_VERSION, tuple(ids), notes, tuple(kept_folders))
 
 
-class SessionDay(NamedTuple):
-    """The sessions that started on a day, in UTC."""
-
-    day: str
-    total: int
-    """Also of those on other pages."""
-    sessions: tuple[SessionEntry, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class SessionTimeline:
     """One page of the sessions by day, the newest first."""
@@ -319,9 +310,11 @@ class SessionTimeline:
     """Number of sessions that meet the conditions."""
     offset: int
     count: int
-    days: tuple[SessionDay, ...]
+    days: tuple[tuple[str, tuple[SessionEntry, ...]], ...]
+    """Days in UTC with the sessions that started on them."""
     agents: Mapping[str, int]
-    """Number of sessions of each agent, whatever the conditions are; without name: unknown."""
+    """Number of sessions of each agent, whatever the conditions are, the most first; without name:
+    unknown."""
     projects: Mapping[str, int]
     unreadable: tuple[PathProblem, ...]
     problem: str | None
@@ -397,15 +390,16 @@ def session_timeline(
         and (before is None or entry.session.started_at.date() <= before.date())
     ]
     page = chosen[max(offset, 0) :][: max(limit, 1)]
+    by_day = groupby(count_contents(bank, page), key=lambda entry: entry.started_at[:10])
+    agents = sorted(entry.session.agent for entry in entries)
+    projects = sorted(entry.session.project for entry in entries)
     return SessionTimeline(
         total=len(chosen),
         offset=max(offset, 0),
         count=len(page),
-        days=_group_by_day(
-            count_contents(bank, page), Counter(entry.started_at[:10] for entry in chosen)
-        ),
-        agents=_count_names(entry.session.agent for entry in entries),
-        projects=_count_names(entry.session.project for entry in entries),
+        days=tuple((day, tuple(sessions)) for day, sessions in by_day),
+        agents=dict(Counter(agents).most_common()),
+        projects=dict(Counter(projects).most_common()),
         unreadable=bank.read(unreadable_notes),
         problem=bank.problem or None,
     )
@@ -439,28 +433,10 @@ def _count_entry(
     )
 
 
-def _group_by_day(
-    entries: Iterable[SessionEntry], counts: Mapping[str, int]
-) -> tuple[SessionDay, ...]:
-    """Return sessions by day; `counts` also counts those of other pages."""
-    by_day = groupby(entries, key=lambda entry: entry.started_at[:10])
-    return tuple(SessionDay(day, counts[day], tuple(sessions)) for day, sessions in by_day)
-
-
 def unreadable_notes(view: View) -> tuple[PathProblem, ...]:
     """Return the files among the notes of sessions that can't be read."""
     problems = map(PathProblem._make, document_rows.list_unindexed(view.manifest))
     return tuple(problem for problem in problems if problem.path.startswith(SESSIONS))
-
-
-def _count_names(names: Iterable[str]) -> dict[str, int]:
-    """Return how often there is each name, the most frequent first."""
-    return dict(
-        sorted(
-            Counter(names).items(),
-            key=lambda entry: (-entry[1], entry[0]),
-        )
-    )
 
 
 def _start_of(text: str) -> datetime | None:

@@ -71,17 +71,11 @@ class NotePart(NamedTuple):
     """Offset of the first line below its heading."""
 
 
-class NoteParts(NamedTuple):
-    """What a session's note consists of, in the order of the text."""
+def read_parts(note: Note) -> tuple[list[NotePart], NotePart | None, NotePart | None]:
+    """Return the observations of a session's note in their order, its summary and its prompts.
 
-    observations: tuple[NotePart, ...]
-    summary: NotePart | None
-    prompts: NotePart | None
-    """All lines under the heading of the prompts."""
-
-
-def read_parts(note: Note) -> NoteParts:
-    """Return the parts of a session's note."""
+    The part of the prompts is all lines under their heading.
+    """
     sections = note.body.sections
     owners = dict(_yield_owners(note))
     starts = {
@@ -94,11 +88,8 @@ def read_parts(note: Note) -> NoteParts:
         (part for name, part in parts_of.items() if name.startswith(SUMMARY_PREFIX)), None
     )
     observations = [part for name, part in parts_of.items() if OBSERVATION_ID.match(name)]
-    return NoteParts(
-        tuple(sorted(observations, key=lambda part: part.start)),
-        summary,
-        None if headed is None else _find_part(note, headed, starts, PROMPTS),
-    )
+    prompts = None if headed is None else _find_part(note, headed, starts, PROMPTS)
+    return sorted(observations, key=lambda part: part.start), summary, prompts
 
 
 def _yield_owners(note: Note) -> Iterator[tuple[str, int]]:
@@ -269,13 +260,13 @@ def read_session(note: Note) -> Session | None:
     session = read_head(note)
     if session is None:
         return None
-    note_parts = read_parts(note)
+    observations, summary, _ = read_parts(note)
     prompts = read_prompts(note, session)
     return session._replace(
         last_prompt_number=max((prompt.prompt_number for prompt in prompts), default=0),
         prompts=prompts,
-        observations=tuple(_read_observation(part, session) for part in note_parts.observations),
-        summary=note_parts.summary and _read_summary(note_parts.summary, session),
+        observations=tuple(_read_observation(part, session) for part in observations),
+        summary=summary and _read_summary(summary, session),
     )
 
 
@@ -312,7 +303,7 @@ def session_of_keys(
 
 def read_prompts(note: Note, session: Session) -> tuple[Prompt, ...]:
     """Return the prompts of a session's note."""
-    part = read_parts(note).prompts
+    _, _, part = read_parts(note)
     return tuple(_yield_prompts(part, session)) if part else ()
 
 

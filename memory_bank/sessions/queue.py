@@ -24,7 +24,6 @@ from memory_bank.sessions.queue_rows import (
     TABLES,
     VERSION,
     Captured,
-    News,
     Outline,
 )
 from memory_bank.sessions.records import Event, GitState, Prompt, Session, format_git
@@ -430,14 +429,16 @@ class EventQueue(DurableFile):
         """
         return self._write(lambda base: queue_rows.announce(base, kind, session_id, payload))
 
-    def news(self, after: int = 0, limit: int = 1000) -> list[News]:
-        """Return the news with a number above `after`, oldest first; the oldest are dropped."""
-        rows = self._rows(
+    def news(self, after: int = 0, limit: int = 1000) -> list[queue_rows.Row]:
+        """Return the news with a number above `after`, oldest first; the oldest are dropped.
+
+        Of each the number, the kind, the id of the session, the payload as JSON, and the time.
+        """
+        return self._rows(
             "SELECT id, kind, session_id, payload, created_at FROM news WHERE id > ?"
             " ORDER BY id LIMIT ?",
             (after, limit),
         )
-        return [News(*row) for row in rows]
 
     def last_news(self) -> int:
         """Return the number of the last news; 0 if there are none."""

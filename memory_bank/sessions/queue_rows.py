@@ -72,18 +72,6 @@ class Captured(NamedTuple):
     """Those of the event."""
 
 
-class News(NamedTuple):
-    """What happened in a session, for subscribers in any process."""
-
-    id: int
-    kind: str
-    """`SessionStarted`, `ObservationStored` or `SessionEnded`."""
-    session_id: str
-    payload: str
-    """JSON."""
-    created_at: float
-
-
 class Outline(NamedTuple):
     """A session without its texts, and what else is known of it."""
 

@@ -9,7 +9,6 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.blocks import last_break
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.note import Note
-from memory_bank.sessions import note_reading
 from memory_bank.sessions.note_format import (
     field_line,
     make_summary_id,
@@ -29,6 +28,7 @@ from memory_bank.sessions.note_reading import (
     NotePart,
     parse_note,
     read_head,
+    read_parts,
     read_prompts,
 )
 from memory_bank.sessions.records import GitState, Observation, Prompt, Session, Summary
@@ -75,13 +75,13 @@ def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = 
     new = [settle_prompt(prompt) for prompt in prompts if prompt.prompt_number not in there]
     if not new:
         return text
-    parts = note_reading.read_parts(note)
-    if parts.prompts is None:
-        at = parts.summary.end if parts.summary else _first_heading(note, parts)
+    observations, summary, part = read_parts(note)
+    if part is None:
+        at = summary.end if summary else _first_heading(note, observations)
         return _splice_block(text, at, clean(prompts_block(new)))
-    lines = parts.prompts.lines
+    lines = part.lines
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1) + 1
-    return _insert_lines(text, parts.prompts, last, [clean(prompt_line(prompt)) for prompt in new])
+    return _insert_lines(text, part, last, [clean(prompt_line(prompt)) for prompt in new])
 
 
 def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> str:
@@ -89,15 +89,15 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
     note = _parse_text(path, text)
     git = _read_git(note)
     summary = settle_summary(summary, git)
-    parts = note_reading.read_parts(note)
-    if parts.summary is None:
-        at = parts.prompts.start if parts.prompts else _first_heading(note, parts)
+    observations, part, prompts = read_parts(note)
+    if part is None:
+        at = prompts.start if prompts else _first_heading(note, observations)
         text = _splice_block(text, at, clean(summary_block(summary, git)))
         if make_summary_id(summary.session_id) not in _parse_text(path, text).body.blocks:
             raise _say_not_read(path)
         return text
     fields = [(key, clean(value)) for key, value in summary_fields(summary, git) if value]
-    return _replace_fields(text, parts.summary, fields)
+    return _replace_fields(text, part, fields)
 
 
 def read_field(path: str, text: str, observation_id: str, key: str) -> str:
@@ -130,15 +130,11 @@ def _find_observation(path: str, text: str, observation_id: str) -> NotePart:
 
     Raises StorageFailed if the note does not have it.
     """
-    parts = note_reading.read_parts(_parse_text(path, text))
-    all_parts = (*parts.observations, parts.summary)
-    part = next(
-        (part for part in all_parts if part and part.id == observation_id),
-        None,
-    )
-    if part is None:
-        raise _say_not_read(path)
-    return part
+    observations, summary, _ = read_parts(_parse_text(path, text))
+    for part in (*observations, summary):
+        if part and part.id == observation_id:
+            return part
+    raise _say_not_read(path)
 
 
 def _find_end_of_fields(part: NotePart) -> int:
@@ -224,9 +220,9 @@ def _splice_block(text: str, at: int, block: str) -> str:
     return f"{before}{gap}{block}{newline}{newline if after.strip() else ''}{after}"
 
 
-def _first_heading(note: Note, parts: note_reading.NoteParts) -> int:
+def _first_heading(note: Note, observations: Sequence[NotePart]) -> int:
     """Return where the first observation starts, else the end."""
-    return parts.observations[0].start if parts.observations else len(note.text)
+    return observations[0].start if observations else len(note.text)
 
 
 def _find_newline(text: str) -> str:

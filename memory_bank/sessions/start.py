@@ -10,7 +10,7 @@ from itertools import chain, islice, takewhile
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
-from memory_bank.base import NamedTuple, shorten
+from memory_bank.base import shorten
 from memory_bank.base.errors import Busy, NoteNotFound, StorageFailed
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
@@ -99,7 +99,9 @@ def start_text(
     head = f"# Memory of {project or bank_project(bank)}"
     while True:
         body = "\n\n".join(
-            "\n".join([f"**{name}**:", *map(str, lines)]) for name, lines in content if lines
+            "\n".join([f"**{name}**:", *(f"- {text}{end}" for text, end in lines)])
+            for name, lines in content
+            if lines
         )
         text = "\n\n".join((head, quote(body), more))
         if estimate(text) <= MOST_TOKENS or not any(lines for _, lines in content):
@@ -107,19 +109,10 @@ def start_text(
         _drop_line(content)
 
 
-class StartLine(NamedTuple):
-    """A line of the text, and where the whole of it is."""
-
-    text: str
-    mark: str = ""
-    """The id by which `get_observations` returns the whole, and its estimated tokens."""
-
-    def __str__(self) -> str:
-        """Return the line of a list."""
-        return f"- {self.text}{self.mark}"
-
-
-Part = tuple[str, list[StartLine]]
+Line = tuple[str, str]
+"""A line of the text, and its end: the id by which `get_observations` returns the whole of it, and
+its estimated tokens; empty if it is whole."""
+Part = tuple[str, list[Line]]
 
 
 def _drop_line(parts: list[Part]) -> None:
@@ -136,16 +129,16 @@ def _list_parts(
     now = datetime.now(UTC)
     sessions = list_sessions(bank, view, project, limits, now)
     others_sessions = [candidate for candidate in sessions if candidate.session_id != session_id]
-    steps = [StartLine(line) for line, _ in open_steps(others_sessions)]
+    steps = [(line, "") for line, _ in open_steps(others_sessions)]
     git_states = {
         observation.id: session.git
         for session in others_sessions
         for observation in session.observations
     }
 
-    def line_of(observation: Observation, text: str) -> StartLine:
+    def line_of(observation: Observation, text: str) -> Line:
         block = note_format.observation_block(observation, git_states[observation.id])
-        return StartLine(text, f" #{observation.id} ~{estimate(block)}")
+        return text, f" #{observation.id} ~{estimate(block)}"
 
     recent = [
         observation
@@ -168,13 +161,13 @@ def _list_parts(
         )
     )
     decided = [
-        *map(StartLine, rules),
+        *((rule, "") for rule in rules),
         *(
-            line_of(observation, text) if observation else StartLine(text)
+            line_of(observation, text) if observation else (text, "")
             for text, observation in _list_decisions(recent, others_sessions)
         ),
     ]
-    decisions = {line.text for line in decided}
+    decisions = {text for text, _ in decided}
     learned = [
         line_of(
             observation,
@@ -192,7 +185,7 @@ def _list_parts(
         ("Rules and decisions of users and agents", _choose_lines(decided, "rules")),
         ("Learned and done in the last sessions", _choose_lines(learned, "learned")),
     ]
-    titles = {line.text for _, lines in parts for line in lines}
+    titles = {text for _, lines in parts for text, _ in lines}
     parts += _yield_bank_parts(bank, view, others_sessions[0] if others_sessions else None, titles)
     return parts if any(lines for _, lines in parts) else []
 
@@ -216,14 +209,14 @@ def _list_decisions(
                 yield text, None
 
 
-def _choose_lines(start_lines: Iterable[StartLine], part: str) -> list[StartLine]:
+def _choose_lines(candidates: Iterable[Line], part: str) -> list[Line]:
     """Return the first lines that say something new, shortened, as many as a part may have."""
-    lines = list[StartLine]()
-    for line in start_lines:
-        text = cut(line.text.removeprefix("- "), _LINE if part != "changed" else _LONGEST)
-        texts = [earlier.text for earlier in lines]
+    lines = list[Line]()
+    for whole, end in candidates:
+        text = cut(whole.removeprefix("- "), _LINE if part != "changed" else _LONGEST)
+        texts = [earlier for earlier, _ in lines]
         if text and not (text in texts if part in _NOTES else is_covered(text, texts, TOLD)):
-            lines.append(StartLine(text, line.mark))
+            lines.append((text, end))
         if len(lines) >= _MOST[part]:
             break
     return lines
@@ -320,7 +313,7 @@ def _yield_bank_parts(
     half = _MOST["decisions"] // 2
     rows = _yield_valid(open_index.yield_notes(manifest, numbers), old)
     candidates = chain(decisions[:half], often[:half], decisions[half:], rows)
-    changed = list[StartLine]()
+    changed = list[Line]()
     if last:
         since = last.started_at.timestamp()
         notes = open_index.yield_notes(manifest, numbers)
@@ -337,11 +330,11 @@ def _yield_bank_parts(
             (_describe_note(bank, view, note) for note in untold_notes), "decisions"
         )
         yield f"{count}, the newest and most used decisions first", lines
-        changed += [StartLine(count)] if changed and not lines else []
+        changed += [(count, "")] if changed and not lines else []
     if changed:
         yield "Changed since the last session began", changed
     if overdue := list(islice(yield_overdue_notes(manifest), _MOST["overdue"])):
-        yield "Past the review date: check before use", [StartLine(note.path) for note in overdue]
+        yield "Past the review date: check before use", [(note.path, "") for note in overdue]
 
 
 def _cut_title(note: NoteRow) -> str:
@@ -349,18 +342,18 @@ def _cut_title(note: NoteRow) -> str:
     return cut(note.title, _LINE)
 
 
-def _describe_note(bank: Bank, view: View, note: NoteRow) -> StartLine:
+def _describe_note(bank: Bank, view: View, note: NoteRow) -> Line:
     """Return a note's title with its id and tokens as search lists them."""
     rows = read_places(view, bank_project(bank), [RowPlace(note.number)])
-    return StartLine(note.title, "".join(f" #{row.id} ~{row.estimated_tokens}" for row in rows))
+    return note.title, "".join(f" #{row.id} ~{row.estimated_tokens}" for row in rows)
 
 
-def _describe_changed(bank: Bank, view: View, note: NoteRow) -> StartLine:
+def _describe_changed(bank: Bank, view: View, note: NoteRow) -> Line:
     """Return a note's title, cut where its path would be cut otherwise, with its tokens."""
     place = f" ({note.path})"
     title = cut(note.title, max(_LINE - len(place), _LEAST_TITLE))
     rows = read_places(view, bank_project(bank), [RowPlace(note.number)])
-    return StartLine(f"{title}{place}", "".join(f" ~{row.estimated_tokens}" for row in rows))
+    return f"{title}{place}", "".join(f" ~{row.estimated_tokens}" for row in rows)
 
 
 def _find_scope(manifest: Manifest, kind: str, project: str = "") -> Scope:

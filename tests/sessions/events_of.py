@@ -67,11 +67,11 @@ class Work:
 
     def drafts(self) -> list[Observation]:
         """Return the observations that rules make of it."""
-        made = compress(
+        made, fallback = compress(
             self.events, prompts=self.prompts, settings=CompressionSettings(), project_root=ROOT
         )
-        assert made.mode_used == "local"
-        return list(made.observations)
+        assert not fallback
+        return list(made)
 
     def draft(self) -> Observation:
         """Return the only observation."""

@@ -11,8 +11,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.setting_sections import CompressionSettings
 from memory_bank.sessions.compression import modes
 from memory_bank.sessions.compression.modes import compress
-from memory_bank.sessions.compression.sentences import Compressed
-from memory_bank.sessions.records import Event, Prompt
+from memory_bank.sessions.records import Event, Observation, Prompt
 
 WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 EDIT = Event(7, "s", "Edit", '{"file_path": "/p/src/job.py", "old_string": "a", "new_string": "b"}',
@@ -23,11 +22,9 @@ RUN = Event(
 
 
 def test_none_keeps_each_event_with_all_its_text() -> None:
-    made = compress(
+    (edit, run), _ = compress(
         [EDIT, RUN], prompts=(), settings=CompressionSettings(mode="none"), project_root=None
     )
-    edit, run = made.observations
-    assert (made.mode_used, made.fallback_reason) == ("none", "")
     assert (edit.title, edit.files_modified) == ("Edit: /p/src/job.py", ("/p/src/job.py",))
     assert EDIT.tool_input in edit.narrative
     assert (run.title, run.prompt_number) == ("Bash fails: pytest -q", 2)
@@ -50,7 +47,7 @@ def script(folder: Path, text: str) -> str:
     return f'"{sys.executable}" "{file}"'
 
 
-def asked(command: str) -> Compressed:
+def asked(command: str) -> tuple[tuple[Observation, ...], str]:
     settings = CompressionSettings(mode="command", command=command, model="m1")
     prompts = [Prompt("s", 2, "Please do it", WHEN)]
     return compress([EDIT, RUN], prompts=prompts, settings=settings, project_root=Path("/p"))
@@ -59,9 +56,8 @@ def asked(command: str) -> Compressed:
 def test_a_program_makes_the_observations(tmp_path: Path) -> None:
     log = tmp_path / "asked.json"
     text = f"open({str(log)!r}, 'w').write(json.dumps(asked)); print({json.dumps(ANSWER)!r})"
-    made = asked(script(tmp_path, text))
-    first, second = made.observations
-    assert (made.mode_used, made.fallback_reason) == ("command", "")
+    (first, second), fallback = asked(script(tmp_path, text))
+    assert not fallback
     assert (first.obs_type, first.title[:20], len(first.title)) == (
         "bugfix",
         "Retry three times xx",
@@ -96,10 +92,9 @@ def test_a_program_that_fails_leaves_it_to_the_rules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, reason: str
 ) -> None:
     monkeypatch.setattr(modes, "SECONDS", 0.5 if "sleep" in text else 30)
-    made = asked(script(tmp_path, text))
-    assert made.mode_used == "local"
-    assert reason in made.fallback_reason
-    assert any("src/job.py" in one.files_modified for one in made.observations)
+    made, fallback = asked(script(tmp_path, text))
+    assert reason in fallback
+    assert any("src/job.py" in one.files_modified for one in made)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +102,7 @@ def test_a_program_that_fails_leaves_it_to_the_rules(
     [("", "is not set"), ("no-such-program-x", "can't be started"), ("'open", "can't be read")],
 )
 def test_a_program_that_cant_be_started_leaves_it_to_the_rules(line: str, reason: str) -> None:
-    made = asked(line)
-    assert (made.mode_used, reason in made.fallback_reason) == ("local", True)
+    assert reason in asked(line)[1]
 
 
 def test_a_program_is_not_looked_for_in_the_project(
@@ -117,7 +111,7 @@ def test_a_program_is_not_looked_for_in_the_project(
     (tmp_path / "compress").write_text("#!/bin/sh\ntouch started\n")
     (tmp_path / "compress").chmod(0o755)
     monkeypatch.chdir(tmp_path)
-    assert "can't be started" in asked("./compress").fallback_reason
+    assert "can't be started" in asked("./compress")[1]
     assert not (tmp_path / "started").exists()
 
 
@@ -129,14 +123,16 @@ def test_the_clients_model_makes_the_observations() -> None:
         return f"Here you are:\n```json\n{json.dumps(ANSWER)}\n```\n"
 
     settings = CompressionSettings(mode="client")
-    made = compress([EDIT], prompts=(), settings=settings, project_root=None, sample=sample)
-    assert (made.mode_used, len(made.observations)) == ("client", 2)
+    made, fallback = compress(
+        [EDIT], prompts=(), settings=settings, project_root=None, sample=sample
+    )
+    assert (len(made), fallback) == (2, "")
     assert "/p/src/job.py" in given[0][0]
 
     def silent(prompt: str, most: int) -> str:
         raise BadInput("the client refused")
 
-    made = compress([EDIT], prompts=(), settings=settings, project_root=None, sample=silent)
-    assert (made.mode_used, made.fallback_reason) == ("local", "the client refused")
-    made = compress([EDIT], prompts=(), settings=settings, project_root=None)
-    assert made.fallback_reason == "no client is there that offers its model"
+    _, fallback = compress([EDIT], prompts=(), settings=settings, project_root=None, sample=silent)
+    assert fallback == "the client refused"
+    _, fallback = compress([EDIT], prompts=(), settings=settings, project_root=None)
+    assert fallback == "no client is there that offers its model"

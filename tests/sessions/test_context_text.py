@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import Quotes, estimate
-from memory_bank.sessions.context import REQUEST, ChangedNote, Contents, ContextRow, context_text
+from memory_bank.sessions.context import REQUEST, Contents, ContextRow, context_text
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LEAST = 100
@@ -35,7 +35,7 @@ def test_a_context_has_a_heading_a_legend_a_table_for_each_day_and_what_it_saves
         NOW,
         rows,
         next_steps="Write the\nchangelog",
-        changed=(ChangedNote("decisions/queue.md", "Use a queue"),),
+        changed=(("decisions/queue.md", "Use a queue", False),),
     )
     assert context_text(contents, 2000, plain) == (
         """\
@@ -154,7 +154,7 @@ def test_the_budget_is_never_exceeded(
         NOW,
         tuple(row(n, title, n) for n in range(rows)),
         next_steps=steps,
-        changed=tuple(ChangedNote(f"facts/{title}-{n}.md", title) for n in range(changed)),
+        changed=tuple((f"facts/{title}-{n}.md", title, False) for n in range(changed)),
     )
     text = context_text(contents, budget, Quotes().quote)
     assert estimate(text) <= budget

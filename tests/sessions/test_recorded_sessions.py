@@ -39,7 +39,7 @@ TYPES = {
 def test_a_recorded_session_is_told_in_few_words(client: str) -> None:
     events, prompts, root = session(client)
     made = compress(events, prompts=prompts, settings=CompressionSettings(), project_root=root)
-    drafts = made.observations
+    drafts, _ = made
     assert 28 <= len(events) <= 100
     assert {path for one in drafts for path in one.files_modified} == {*CHANGED[client].split()}
     for command in FAILED[client]:

@@ -20,7 +20,6 @@ from memory_bank.sessions.compression import wording
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.sentences import (
     PART,
-    Compressed,
     bound_observation,
     cut,
     find_telling,
@@ -43,15 +42,18 @@ def compress(
     project_root: Path | None,
     before: Sequence[Observation] = (),
     sample: Sample | None = None,
-) -> Compressed:
+) -> tuple[tuple[Observation, ...], str]:
     """Return the observations that a batch of events becomes, in the way of the settings.
+
+    They are in the order of their events, without ids, session and project. Second is why events
+    are compressed by rules instead of that way; empty if they are not.
 
     The events are of one session, oldest first, and `before` are the observations that it has. If
     a program or a client's model fails, they are compressed by rules, and the result says why.
     """
     reason = ""
     if settings.mode == "none":
-        return Compressed(_keep_whole_events(events, project_root), "none")
+        return _keep_whole_events(events, project_root), ""
     if settings.mode != "local" and events:
         project = project_root.name if project_root else ""
         question = build_question(events, prompts, settings.model, project)
@@ -60,14 +62,12 @@ def compress(
                 answer = ask(settings.command, question)
             else:
                 answer = _ask_sample(sample, client_prompt(question))
-            return Compressed(parse_observations(answer, events, project_root), settings.mode)
+            return parse_observations(answer, events, project_root), ""
         except NoObservations as error:
             reason = str(error)
         except MemoryBankError as error:
             reason = error.message
-    return Compressed(
-        wording.word_observations(events, prompts, project_root, before), "local", reason
-    )
+    return wording.word_observations(events, prompts, project_root, before), reason
 
 
 def _ask_sample(sample: Sample | None, prompt: str) -> str:

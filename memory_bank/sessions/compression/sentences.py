@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.sessions.compression import definitions
 from memory_bank.sessions.compression.definitions import compile_rule, compile_sentences
 from memory_bank.sessions.records import TITLE_LIMIT, Observation
@@ -221,17 +221,6 @@ PART = 100
 
 _CONCEPT = 40
 """Characters of a concept."""
-
-
-class Compressed(NamedTuple):
-    """What a batch of events became."""
-
-    observations: tuple[Observation, ...]
-    """In the order of their events, without ids, session and project."""
-    mode_used: str
-    """`local`, `command`, `client` or `none`."""
-    fallback_reason: str = ""
-    """Why it isn't the mode that was set; empty if it is."""
 
 
 def make_visible(text: str) -> str:
