@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import memory_bank
 from memory_bank.base import _Pattern
 from memory_bank.notes.secrets import labels, placeholders
-from memory_bank.sessions.compression import definitions
+from memory_bank.sessions.compression import sentences
 
 METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
 ANCHORED = ("match", "fullmatch")
@@ -97,10 +97,10 @@ def _of_tables() -> Iterator[tuple[str, re.Pattern[str]]]:
         yield f"secrets.json: {place.kind}", place.pattern
     for label in labels._labels():
         yield f"secrets.json: {label.word}", label.gap
-    for file in definitions.TABLES:
-        for kind, value in definitions.read_table(file).items():
+    for file in sentences.TABLES:
+        for kind, value in sentences.read_table(file).items():
             if isinstance(value, list) and value and "pattern" in value[0]:
-                yield from ((f"{file}: {kind}", one) for _, one in definitions.compile_rows(kind))
+                yield from ((f"{file}: {kind}", one) for _, one in sentences.compile_rows(kind))
 
 
 def _texts_of(value: object) -> Iterator[tuple[str, int]]:

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from memory_bank.sessions.compression import definitions, sentences
+from memory_bank.sessions.compression import sentences
 from tests.support.growth import times_as_long
 
 ROWS = [
     (kind, row, pattern)
-    for file in definitions.TABLES
-    for kind, found in definitions.read_table(file).items()
+    for file in sentences.TABLES
+    for kind, found in sentences.read_table(file).items()
     if isinstance(found, list)
-    for row, pattern in definitions.compile_rows(kind)
+    for row, pattern in sentences.compile_rows(kind)
 ]
 
 

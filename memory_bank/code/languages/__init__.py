@@ -1,3 +1,3 @@
-"""What the parser must know of each programming language, one file each."""
+"""What the parser must know of each programming language; those that share rules in one file."""
 
 from __future__ import annotations

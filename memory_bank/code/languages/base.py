@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from memory_bank.base import NamedTuple, lazy_pattern, plugins, shorten
 from memory_bank.code.parse.parsed_file import Import
@@ -218,9 +218,10 @@ def detect_language(path: str, first_line: str = "") -> str | None:
     """Return the language of a file by its suffix, name or first line; None if it has none."""
     name = PurePosixPath(path).name
     suffix = PurePosixPath(name).suffix
-    language = _by_name().get(suffix) or _by_name().get(suffix.lower()) or _by_name().get(name)
+    by_name = _languages_by("suffixes", "names")
+    language = by_name.get(suffix) or by_name.get(suffix.lower()) or by_name.get(name)
     if language is None and (program := _PROGRAM.match(first_line)):
-        return _by_program().get(program[1])
+        return _languages_by("programs").get(program[1])
     return language
 
 
@@ -234,36 +235,31 @@ def may_hold_tests(path: str, language: str, imports: Iterable[str] = ()) -> boo
 
 def find_rules(language: str) -> Rules:
     """Return the rules of a language."""
-    return cast("Rules", plugins.load(KIND, language).RULES)
+    return _rules_by_name()[language]
 
 
 def list_languages() -> tuple[str, ...]:
-    """Return the names of all languages, ours first."""
-    return tuple(plugins.list_plugins(KIND))
+    """Return the names of all languages."""
+    return tuple(_rules_by_name())
 
 
 @cache
-def _by_name() -> dict[str, str]:
-    """Return the languages by suffix and by name of file."""
-    all_rules = (find_rules(name) for name in list_languages())
-    return _first_of(
-        (key, rules.name) for rules in all_rules for key in (*rules.suffixes, *rules.names)
-    )
+def _rules_by_name() -> dict[str, Rules]:
+    """Return the rules of all languages, ours last; a module has those of one or of several."""
+    modules = (plugins.load(KIND, name).RULES for name in reversed(plugins.list_plugins(KIND)))
+    return {
+        rules.name: rules
+        for module_rules in modules
+        for rules in ((module_rules,) if isinstance(module_rules, Rules) else module_rules)
+    }
 
 
 @cache
-def _by_program() -> dict[str, str]:
-    rules = (find_rules(name) for name in list_languages())
-    return _first_of(
-        (program, language_rules.name)
-        for language_rules in rules
-        for program in language_rules.programs
-    )
-
-
-def _first_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return pairs as a mapping: the rules of installed packages come after ours."""
-    entries: dict[str, str] = {}
-    for key, name in pairs:
-        entries.setdefault(key, name)
-    return entries
+def _languages_by(*fields: str) -> dict[str, str]:
+    """Return the languages by the texts in some fields: ours rather than those of packages."""
+    return {
+        text: rules.name
+        for rules in _rules_by_name().values()
+        for field in fields
+        for text in getattr(rules, field)
+    }

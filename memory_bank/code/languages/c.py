@@ -1,9 +1,10 @@
-"""The rules of C, which C++ shares; headers `.h` with words of C++ are read by its rules."""
+"""The rules of C, and of C++, which shares them; headers `.h` with words of C++ are read by its."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.base import lazy_pattern
@@ -12,6 +13,7 @@ from memory_bank.code.languages.base import (
     Rules,
     flatten,
     line_of,
+    read_call,
     read_field,
     split_words,
     text_of,
@@ -47,19 +49,19 @@ _GLOBAL = ("translation_unit", "declaration_list", "field_declaration_list")
 _AROUND = ("preproc_", "linkage_", "template_", "ERROR")
 
 
-def name_of(node: Node) -> str:
+def _name_of(node: Node) -> str:
     """Return the name that a declarator declares; nothing for what is no definition of its own.
 
     That is the macro of a test, a constant inside a function, and the type inside a `typedef`.
     """
     holder = node.parent
-    if holder is None or (holder.type == "function_definition" and test_function(holder)):
+    if holder is None or (holder.type == "function_definition" and _test_function(holder)):
         return ""
     if holder.type == "declaration" and not _is_global(holder):
         return ""
     around = holder.parent
     if holder.type.endswith("_specifier") and around and around.type == "type_definition":
-        return "" if around.child_by_field_name("declarator") else dotted(node)
+        return "" if around.child_by_field_name("declarator") else _dotted(node)
     name: Node | None = node
     for _ in range(_MOST_STEPS):
         if name is None or not name.type.endswith("declarator"):
@@ -69,10 +71,10 @@ def name_of(node: Node) -> str:
             (child for child in name.named_children if not child.is_extra),
             None,
         )
-    return dotted(name)
+    return _dotted(name)
 
 
-def dotted(name: Node | None) -> str:
+def _dotted(name: Node | None) -> str:
     """Return a name such as `a::B<int>::c` with dots, without the arguments of templates."""
     parts = list[str]()
     for _ in range(_MOST_STEPS):
@@ -98,12 +100,12 @@ def _is_global(node: Node) -> bool:
     return around is not None and around.type in _GLOBAL
 
 
-def include(node: Node) -> Iterator[Import]:
+def _include(node: Node) -> Iterator[Import]:
     """Yield the file that a line includes."""
     yield Import(unquote(read_field(node, "path")).strip("<>"), (), line_of(node))
 
 
-def test_function(node: Node) -> Case | None:
+def _test_function(node: Node) -> Case | None:
     """Return the test of `TEST(Suite, Name) { … }`: a function without a type."""
     call = node.child_by_field_name("declarator")
     parameters = call.child_by_field_name("parameters") if call is not None else None
@@ -118,7 +120,7 @@ def test_function(node: Node) -> Case | None:
     return Case(" > ".join(names), "googletest") if names else None
 
 
-def test_call(node: Node) -> Case | None:
+def _test_call(node: Node) -> Case | None:
     """Return the test, or its section, of Catch2 or doctest: a call before a block."""
     arguments, holder = node.child_by_field_name("arguments"), node.parent
     if (
@@ -140,13 +142,46 @@ def _find_dialect(data: bytes) -> str:
     return "cpp" if _CPP.search(data) else ""
 
 
-RULES = Rules(
+_MACRO = rb"[A-Z_][A-Z0-9_]{2,60}(?:\([^()\n]{0,200}\))?"
+
+_UNKNOWN = lazy_pattern(
+    rb"\b((?:class|struct)[ \t]+)" + _MACRO + rb"(?=[ \t]+[A-Za-z_][\w:]*\s*(?:final\s*)?[:{])"
+    rb"|\b(namespace[ \t]+[\w:]+[ \t]+)" + _MACRO + rb"(?=\s*\{)"
+    rb"|^[ \t]*(?:\w{0,60}(?:NAMESPACE_?(?:BEGIN|END)|(?:BEGIN|END)_NAMESPACE)\w{0,60}|Q_OBJECT)"
+    rb"(?=[ \t\r]*$)",
+    re.MULTILINE,
+)
+"""Macros that the grammar does not know, after `class` and `namespace` and around namespaces."""
+
+
+def _blank_macros(data: bytes) -> bytes:
+    """Blank macros that would hide the definition after them."""
+    return _UNKNOWN.sub(lambda match: (match[1] or match[2] or b"").ljust(len(match[0])), data)
+
+
+_C_RULES = Rules(
     name="c",
     suffixes=(".c", ".h"),
     grammar="tree_sitter_c",
     really=_find_dialect,
     symbols=(__file__,),
-    name_of=name_of,
+    name_of=_name_of,
     calls={"call_expression": "function"},
-    imports={"preproc_include": include},
+    imports={"preproc_include": _include},
 )
+
+_CPP_RULES = Rules(
+    name="cpp",
+    suffixes=(".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp"),
+    grammar="tree_sitter_cpp",
+    readable=_blank_macros,
+    symbols=(str(Path(__file__).with_name("cpp.scm")), __file__),
+    name_of=_name_of,
+    wrappers=frozenset(["template_declaration"]),
+    bases=frozenset(["base_class_clause"]),
+    calls={"call_expression": "function", "new_expression": read_call},
+    imports={"preproc_include": _include},
+    tests={"function_definition": _test_function, "call_expression": _test_call},
+)
+
+RULES = (_C_RULES, _CPP_RULES)

@@ -1,4 +1,4 @@
-"""The rules of JavaScript, JSX included; TypeScript shares most of them."""
+"""The rules of JavaScript, JSX included, and of TypeScript and TSX, which share most of them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _is_outside(node: Node) -> bool:
     return around is not None and around.type == "program"
 
 
-def name_of(node: Node) -> str:
+def _name_of(node: Node) -> str:
     """Return the name that a node gives; nothing for a method of an object that has no name."""
     holder, text = node.parent, flatten(text_of(node))
     if node.type in _NAMELESS:
@@ -194,16 +194,33 @@ def _case(node: Node) -> Case | None:
     return Case(unquote(text_of(title)), "describe", group=bool(match[1]))
 
 
-COMMON_SYMBOLS = str(Path(__file__).with_name("ecmascript.scm"))
+def _typed_name_of(node: Node) -> str:
+    """Return the name that a node gives; none for a further signature of the next function."""
+    holder = node.parent
+    if holder is None or holder.type not in ("function_signature", "internal_module", "module"):
+        return _name_of(node)
+    name = unquote(text_of(node))
+    if holder.type != "function_signature":
+        is_file = name[:1] in (".", "/") or "/" in name
+        return name.replace(".", "_") if is_file else name
+    if holder.parent is not None and holder.parent.type == "export_statement":
+        holder = holder.parent
+    after = holder.next_named_sibling
+    if after is not None and after.type == "export_statement":
+        after = after.child_by_field_name("declaration")
+    return "" if after is not None and read_field(after) == name else name
+
+
+_COMMON_SYMBOLS = str(Path(__file__).with_name("ecmascript.scm"))
 """The queries that all of these languages share."""
 
-RULES = Rules(
+_JAVASCRIPT = Rules(
     name="javascript",
     suffixes=(".js", ".jsx", ".mjs", ".cjs"),
     grammar="tree_sitter_javascript",
     programs=("node", "nodejs"),
-    symbols=(COMMON_SYMBOLS, __file__),
-    name_of=name_of,
+    symbols=(_COMMON_SYMBOLS, __file__),
+    name_of=_name_of,
     alone=frozenset(["lexical_declaration", "variable_declaration", "expression_statement"]),
     wrappers=frozenset(["export_statement"]),
     calls={
@@ -228,3 +245,19 @@ RULES = Rules(
     ),
     test_modules=frozenset(["vitest", "node:test", "bun:test", "@jest/globals"]),
 )
+
+_TYPESCRIPT = _JAVASCRIPT._replace(
+    name="typescript",
+    suffixes=(".ts", ".mts", ".cts"),
+    grammar="tree_sitter_typescript",
+    entry="language_typescript",
+    programs=("deno", "bun", "tsx"),
+    symbols=(_COMMON_SYMBOLS, str(Path(__file__).with_name("typescript.scm"))),
+    name_of=_typed_name_of,
+    wrappers=frozenset(["export_statement", "ambient_declaration"]),
+    bases=frozenset(["class_heritage", "extends_type_clause"]),
+)
+
+_TSX = _TYPESCRIPT._replace(name="tsx", suffixes=(".tsx",), entry="language_tsx", programs=())
+
+RULES = (_JAVASCRIPT, _TYPESCRIPT, _TSX)

@@ -17,7 +17,7 @@ from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import OBSERVATION_TYPES, CompressionSettings
 from memory_bank.git.process import kill_git
 from memory_bank.sessions.compression import wording
-from memory_bank.sessions.compression.definitions import Paths
+from memory_bank.sessions.compression.edits import Paths
 from memory_bank.sessions.compression.sentences import (
     PART,
     bound_observation,

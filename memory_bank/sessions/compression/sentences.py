@@ -1,17 +1,71 @@
-"""Sentences of users and agents, and which tell or decide something; bounded texts of observations."""
+"""Rules of compression; sentences of people that tell or decide something; bounded texts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from memory_bank.base import lazy_pattern
-from memory_bank.sessions.compression import definitions
-from memory_bank.sessions.compression.definitions import compile_rule, compile_sentences
 from memory_bank.sessions.records import TITLE_LIMIT, Observation
+
+TABLES: Mapping[str, re.RegexFlag] = {"rules.toml": re.IGNORECASE, "programs.toml": re.MULTILINE}
+"""Files with tables: sentences of people, and what programs say. The flags of their patterns."""
+
+
+@lru_cache
+def read_table(file: str) -> Mapping[str, Any]:
+    """Return all tables of a file."""
+    return tomllib.loads(Path(__file__).with_name(file).read_text("utf-8"))
+
+
+@lru_cache
+def compile_rows(kind: str) -> tuple[tuple[Mapping[str, Any], re.Pattern[str]], ...]:
+    """Return the rows of a kind, each with its pattern."""
+    file = next(name for name in TABLES if kind in read_table(name))
+    return tuple((row, _compile_text(row["pattern"], file)) for row in read_table(file)[kind])
+
+
+@lru_cache
+def compile_rule(kind: str) -> re.Pattern[str]:
+    """Return all patterns of a kind as one."""
+    file = next(name for name in TABLES if kind in read_table(name))
+    return _compile_text("|".join(f"(?:{row['pattern']})" for row in read_table(file)[kind]), file)
+
+
+def compile_sentences(text: str) -> re.Pattern[str]:
+    """Return a pattern of sentences with the words that it names as `{word}`."""
+    return _compile_text(text, "rules.toml")
+
+
+def _compile_text(text: str, file: str) -> re.Pattern[str]:
+    for name, word_rows in read_table(file)["words"].items():
+        text = text.replace(f"{{{name}}}", word_rows)
+    return re.compile(text, TABLES[file])
+
+
+@lru_cache
+def list_words(group: str, name: str) -> KeysView[str]:
+    """Return the words of a list, such as the readers among the programs, in order."""
+    entry = next(
+        entries[group][name]
+        for entries in map(read_table, TABLES)
+        if name in entries.get(group, ())
+    )
+    return dict.fromkeys(entry.split()).keys()
+
+
+@lru_cache
+def lists_by_word(group: str) -> Mapping[str, str]:
+    """Return the name of the list in which each word of a group is."""
+    group_words = read_table("programs.toml")[group]
+    return {word: name for name, listed in group_words.items() for word in listed.split()}
+
 
 DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 """Starts of facts: a decision or rule, an open step, and that a commit has the changes."""
@@ -174,7 +228,7 @@ def word_starts(text: str) -> frozenset[str]:
     """Return the starts of the words that tell what a sentence is about."""
     matches = re.findall(r"[^\W\d_][\w-]{3,}|\b\w+_\w+", _UNSPACED.sub(" ", text.casefold()))
     matches += map("".join, pairwise(_UNSPACED.findall(text)))
-    common = definitions.list_words("words", "common_in_steps")
+    common = list_words("words", "common_in_steps")
     return frozenset(word[:5] for word in matches if word not in common)
 
 

@@ -10,9 +10,9 @@ from functools import partial
 from itertools import dropwhile, pairwise, takewhile
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.sessions.compression import definitions
-from memory_bank.sessions.compression.definitions import compile_rule
+from memory_bank.sessions.compression import sentences
 from memory_bank.sessions.compression.edits import FileChange
+from memory_bank.sessions.compression.sentences import compile_rule
 
 _TOKEN = lazy_pattern(
     r"(?P<blank>[ \t]+|\\\n)|(?P<comment>(?<![^\s;&|(])\#[^\n]*)"
@@ -35,7 +35,7 @@ _ASSIGNED = lazy_pattern(r"[A-Za-z_]\w{0,60}=")
 # Of a command that are read: hostile ones are longer.
 _MOST, _MOST_STEPS, _LONGEST = 60_000, 200, 400
 
-_programs = partial(definitions.list_words, "programs")
+_programs = partial(sentences.list_words, "programs")
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class SimpleCommand:
 
 def _is_before_program(word: str) -> bool:
     """Tell whether a word at the start of a command is not its program."""
-    wrappers = definitions.list_words("before", "wrappers")
+    wrappers = sentences.list_words("before", "wrappers")
     return bool(_ASSIGNED.match(word) or word in wrappers or re.match(r"-|\d+\w?$", word))
 
 
@@ -151,7 +151,7 @@ def _writes(step: SimpleCommand) -> Iterator[FileChange]:
         yield from _edited_in_place(step.operands)
         return
     files = [word for word in step.operands if _is_file(word)]
-    how = definitions.lists_by_word("writers").get(step.program)
+    how = sentences.lists_by_word("writers").get(step.program)
     for path in files[:-1] if how in ("move", "copy") else files:
         match how:
             case "move":
@@ -289,7 +289,7 @@ def _hides_failures(run: ProgramRun, rest: Sequence[SimpleCommand]) -> bool:
 
 
 def _run(step: SimpleCommand) -> ProgramRun:
-    starters = definitions.list_words("before", "starters")
+    starters = sentences.list_words("before", "starters")
     words = step.arguments
     words = [*dropwhile(lambda word: _name(word) in starters or _is_flag(word), words)] or words
     if len(words) > 1 and re.match(r"(?:python|py)[\d.]*$", _name(words[0])):

@@ -11,9 +11,14 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 from memory_bank.base.text import estimate
-from memory_bank.sessions.compression import definitions, edits
-from memory_bank.sessions.compression.definitions import Paths, compile_rule
-from memory_bank.sessions.compression.edits import FileChange, changes_from_patch, compare_texts
+from memory_bank.sessions.compression import edits, sentences
+from memory_bank.sessions.compression.edits import (
+    FileChange,
+    Paths,
+    changes_from_patch,
+    compare_texts,
+)
+from memory_bank.sessions.compression.sentences import compile_rule
 from memory_bank.sessions.queue_rows import MESSAGE
 from memory_bank.sessions.records import Event
 
@@ -123,7 +128,7 @@ def read(event: Event) -> ToolCall:
     if event.tool_name == MESSAGE:
         return ToolCall(event, "message", arguments, event.tool_output)
     name = event.tool_name.rpartition(".")[2]
-    parsed = definitions.lists_by_word("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
+    parsed = sentences.lists_by_word("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
     kind = cast("Kind", parsed)
     if name.startswith(("mcp_", "MCP:", "mcp-")):
         kind = "other"
@@ -151,7 +156,7 @@ def _parse_json_twice(text: str) -> object:
 
 
 def _keys(name: str) -> Collection[str]:
-    return definitions.list_words("keys", name)
+    return sentences.list_words("keys", name)
 
 
 def _first(values: Mapping[str, Any], keys: Collection[str]) -> str:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.sessions.compression import definitions, shell
-from memory_bank.sessions.compression.definitions import Paths, compile_rule, file_kind
-from memory_bank.sessions.compression.edits import FileChange, merge_changes
-from memory_bank.sessions.compression.sentences import COMMAND, PART, cut
+from memory_bank.sessions.compression import sentences, shell
+from memory_bank.sessions.compression.edits import FileChange, Paths, file_kind, merge_changes
+from memory_bank.sessions.compression.sentences import COMMAND, PART, compile_rule, cut
 from memory_bank.sessions.compression.tool_calls import ToolCall, estimate_tokens
 
 # Score of a line that surely tells the error.
@@ -51,7 +50,7 @@ class FirstError(NamedTuple):
 def count_tests(output: str) -> Tests:
     """Return how many tests failed and passed, added up over the runs of an output."""
     count = Counter[str]()
-    for _, pattern in definitions.compile_rows("count"):
+    for _, pattern in sentences.compile_rows("count"):
         for match in pattern.finditer(output):
             for name, text in match.groupdict().items():
                 count[name] += int(text) if (text or "").isdigit() else bool(text)
@@ -101,7 +100,7 @@ def _judge_line(line: str) -> tuple[int, str, str]:
     """Return how much a line says about an error, its message and its place."""
     if len(line) < _LEAST_LINE or not compile_rule("error_word").search(line):
         return 0, "", ""
-    for row, pattern in definitions.compile_rows("error"):
+    for row, pattern in sentences.compile_rows("error"):
         if match := pattern.match(line):
             groups = match.groupdict("")
             return row["score"], groups.get("message", "").strip(), groups.get("where", "")

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memory_bank.notes.characters import to_nfc
-from memory_bank.sessions.compression import definitions
-from memory_bank.sessions.compression.definitions import Paths, compile_rule
+from memory_bank.sessions.compression import sentences
+from memory_bank.sessions.compression.edits import Paths
 from memory_bank.sessions.compression.sentences import (
     ASKED,
     COMMAND,
@@ -17,6 +17,7 @@ from memory_bank.sessions.compression.sentences import (
     DECIDED,
     NEXT,
     bound_observation,
+    compile_rule,
     count_words,
     cut,
     cut_middle,
@@ -167,7 +168,7 @@ class _Wording:
         if self._decided or find_decided(self._work.commit):
             return "decision"
         types = (
-            definitions.lists_by_word("commit_types").get(prefix[1].casefold()) if prefix else None
+            sentences.lists_by_word("commit_types").get(prefix[1].casefold()) if prefix else None
         )
         if types:
             return types
@@ -321,7 +322,7 @@ class _Wording:
 def _parts_of(text: str) -> list[str]:
     """Return the words of a name that may name what something is about."""
     parts = [part for letters in _LETTERS.findall(to_nfc(text)) for part in _parts(letters)]
-    common = definitions.list_words("words", "common_in_names")
+    common = sentences.list_words("words", "common_in_names")
     return [
         word.casefold()
         for word in parts
