@@ -15,9 +15,9 @@ from typing import Any
 from memory_bank.base.documents import Committed
 from memory_bank.base.errors import Busy, StorageFailed
 from memory_bank.git import authorship, process, repository
+from memory_bank.git.authorship import LAST_SECOND
 from memory_bank.git.commits import Change, CommitsAt, is_below
 from memory_bank.git.history import History
-from memory_bank.git.log import LAST_SECOND
 from memory_bank.git.process import LIMIT
 
 _SHALLOW = "this is a shallow clone: what its oldest commits changed is not known"

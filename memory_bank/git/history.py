@@ -22,8 +22,8 @@ from memory_bank.base import NamedTuple, sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.paths import private_folder
 from memory_bank.git import authorship, process, repository
+from memory_bank.git.authorship import LOG, CommitRecord, yield_commits
 from memory_bank.git.commits import Change, CommitNode, CommitsAt, list_ancestors, yield_leaves
-from memory_bank.git.log import LOG, CommitRecord, yield_commits
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

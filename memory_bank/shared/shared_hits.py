@@ -21,9 +21,15 @@ from memory_bank.search.retrievers.keyword.analyzer import is_english
 from memory_bank.search.retrievers.vectors import DISABLED
 from memory_bank.search.score_calibration import CommonScales, WordCounts
 from memory_bank.shared.addresses import line_address
-from memory_bank.shared.conversation import Conversation, ask_shared_index
 from memory_bank.shared.engines.base import NOT_CONFIGURED, bank_identity, check_embedder
-from memory_bank.shared.shared_ranking import Meaning, SharedHit, SharedSearch, count_passage_words
+from memory_bank.shared.shared_ranking import (
+    Conversation,
+    Meaning,
+    SharedHit,
+    SharedSearch,
+    ask_shared_index,
+    count_passage_words,
+)
 from memory_bank.shared.word_weights import Translation, meets_conditions, translate_conditions
 
 if TYPE_CHECKING:

@@ -353,7 +353,7 @@ class NamedCodeReader:
         With `[[conf.yml#port]]`, it names `port`, too; with a link to a symbol, the symbol's name
         if it is a constant, or none for the parser, such as a field.
         """
-        from memory_bank.trust.named_code import (
+        from memory_bank.trust.citations import (
             list_named_code,  # start-up: most files are as they were
         )
 

@@ -22,7 +22,7 @@ import psycopg
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.retrieval.recall import recall
-from memory_bank.shared import administration
+from memory_bank.shared import publish
 from memory_bank.shared.engines.base import (
     Head,
     Position,
@@ -81,7 +81,7 @@ def _ask(one: Any, url: str, work: Path, embedder: str, scores: dict[str, Score]
         engine.drop()  # type: ignore[attr-defined]
     with open_bank(one.files(work), settings=_settings(url, embedder)) as bank:
         bank.sync()
-        administration.make(bank.settings)
+        publish.make(bank.settings)
         with open_engine(url) as engine:
             _send(engine, bank, "acme/notes")
         for question in one.questions:
@@ -109,7 +109,7 @@ def speed(url: str, work: Path, repositories: int, passages: int, asked: int) ->
     (bank_folder / "own.md").write_text("# Own\n\nA note of the repository itself.\n", "utf-8")
     with open_bank(bank_folder, settings=_settings(url, "static")) as bank:
         bank.sync()
-        made = administration.make(bank.settings)
+        made = publish.make(bank.settings)
         if made.created:
             _fill(url, repositories, passages, made.dimension)
         for scope in ("bank", "shared", "both"):

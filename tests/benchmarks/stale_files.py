@@ -23,7 +23,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.code.languages.base import detect_language, find_rules, may_hold_tests
 from memory_bank.code.parse import parsing
 from memory_bank.git import objects
-from memory_bank.trust.named_code import list_named_code
+from memory_bank.trust.citations import list_named_code
 from memory_bank.trust.records import TOUCHED, Citation, StaleReport
 from memory_bank.trust.stale import stale
 from tests.git.history_builder import run as git

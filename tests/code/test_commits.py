@@ -12,7 +12,7 @@ from memory_bank.code import commits
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
 from memory_bank.git import history as git_history
 from memory_bank.git import repository
-from memory_bank.git.log import CommitRecord
+from memory_bank.git.authorship import CommitRecord
 from tests.git.history_builder import Made, commit_all, extend, make, run
 
 LONG = "a line of text that is long enough to be known again\n" * 5

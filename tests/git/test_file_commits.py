@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_bank.git import authorship
+from memory_bank.git.authorship import clean_line
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.history import History
-from memory_bank.git.log import clean_line
 from tests.git import history_builder
 from tests.git.history_builder import Made
 

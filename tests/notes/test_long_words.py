@@ -10,7 +10,7 @@ from memory_bank.base.documents import UNDATED
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.source import build_document
-from memory_bank.trust.named_code import list_named_code
+from memory_bank.trust.citations import list_named_code
 
 SIZE = 40_000
 RECORD = "# Use it\n\n{}## Status\n\n{}\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"

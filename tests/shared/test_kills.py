@@ -19,8 +19,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import SharedUnavailable
-from memory_bank.shared import administration
-from memory_bank.shared.publish import publish
+from memory_bank.shared.publish import make, publish
 from tests.conftest import run_git as git
 from tests.shared.conftest import opened, run_sql
 from tests.shared.test_publish import commit, settings, whole
@@ -52,7 +51,7 @@ def published_twice(shop: Path, url: str) -> dict[str, set[str]]:
         engine.drop()
     states = {}
     with open_bank(shop, settings=settings(url)) as bank:
-        administration.make(bank.settings)
+        make(bank.settings)
         for word in ("early", "late"):
             texts = {
                 f"facts__n{n}": f"# N{n}\n\nline {word} {n}\n\ntext {word}\n" for n in range(NOTES)

@@ -12,11 +12,11 @@ from memory_bank.base.errors import BadInput, Conflict, SharedUnavailable
 from memory_bank.memory.remember import session_note
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.sessions.sessions import start_session
-from memory_bank.shared import administration, export
+from memory_bank.shared import export
 from memory_bank.shared import publish as publishing
 from memory_bank.shared.addresses import line_address
 from memory_bank.shared.engines.base import AskedWord, Where
-from memory_bank.shared.publish import publish, unpublish
+from memory_bank.shared.publish import make, publish, unpublish
 from memory_bank.shared.word_weights import number_word
 from tests.conftest import run_git as git
 from tests.shared.conftest import every_row, opened, run_sql
@@ -38,7 +38,7 @@ def index(empty_database: str, folder: Path) -> str:
     with opened(empty_database) as engine:
         engine.drop()
     with open_bank(folder, settings=settings(empty_database)) as bank:
-        administration.make(bank.settings)
+        make(bank.settings)
     return empty_database
 
 

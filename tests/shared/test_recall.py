@@ -10,8 +10,8 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall, recall_at
-from memory_bank.shared import administration, shared_hits
-from memory_bank.shared.publish import publish
+from memory_bank.shared import shared_hits
+from memory_bank.shared.publish import make, publish
 from tests.conftest import run_git as git
 from tests.git.history_builder import commit_all
 from tests.shared.conftest import as_role, opened
@@ -61,7 +61,7 @@ def index(empty_database: str, repositories: dict[str, Path]) -> str:
         engine.drop()
     for folder in repositories.values():
         with open_bank(folder, settings=settings(empty_database)) as bank:
-            administration.make(bank.settings)
+            make(bank.settings)
             publish(bank)
     return empty_database
 

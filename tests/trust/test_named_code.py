@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.trust.named_code import list_named_code
+from memory_bank.trust.citations import list_named_code
 
 
 @pytest.mark.parametrize(
