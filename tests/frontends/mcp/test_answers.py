@@ -102,20 +102,6 @@ def test_a_structure_costs_several_times_the_tokens_of_the_text(agent: Make) -> 
     assert structure > 2 * text
 
 
-def test_notices_are_quoted_since_they_have_words_of_the_query_and_of_notes(agent: Make) -> None:
-    said = "no note has tag:serach; did you mean tag:search?"
-    answer = agent("recall", query="what did we decide in January 2026", tags_filter=["serach"])
-    assert re.search(rf"Notice: <(q-\w+)>{re.escape(said)}</\1>", answer.text)
-    assert answer["notices"] == [said]
-    answer = agent("recall", query="what did we decide in January 2026")
-    assert "Notice: <q-" in answer.text
-    period = "in January 2026 (since 2026-01-01 and before 2026-02-01)"
-    assert f"only notes {period}" in answer.text
-    assert "decisions/whoosh.md" not in answer.text
-    for since in ("last month", "monday"):
-        assert not agent("search_memories", query="tantivy", since=since).wrong
-
-
 def test_an_index_that_is_left_alone_is_said_once(
     serving: Callable[..., Agent], project: Path
 ) -> None:

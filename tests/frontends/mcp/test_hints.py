@@ -11,7 +11,6 @@ from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.frontends.hints import choose_hints
 from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import Toolbox
-from tests.frontends.mcp.conftest import Agent
 
 ERRORS = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
 
@@ -20,25 +19,6 @@ def test_a_command_is_for_a_person() -> None:
     for hint in choose_hints(Toolbox().tools).values():
         if "`memory-bank" in hint:
             assert hint.startswith(("a person may", "run `memory-bank init`", "is the server"))
-
-
-def test_a_hint_of_ours_is_not_called_quoted_data(agent: Agent) -> None:
-    for tool, arguments, hint in (
-        ("recall", {"query": "x", "limit": 0, "type": "", "since": "no day"}, "use 7d"),
-        ("remember", {"content": ""}, "give the text to remember"),
-        ("create_memory", {"filename": "a/../b", "content": "x"}, "use letters, digits"),
-        ("read_memory", {"filename": "no such note at all"}, "find its name with `"),
-        ("timeline", {}, "give"),
-    ):
-        text = agent(tool, **arguments).text
-        assert f'"hint": "{hint}' in text, text
-
-
-def test_what_a_hint_has_of_a_note_is_quoted_in_it(agent: Agent) -> None:
-    text = agent("edit_memory", filename="decisions/tantivy", section="x", new="y").text
-    assert '"hint": "it has: <q-' in text
-    text = agent("read_memory", filename="tantivvy").text
-    assert '"hint": "did you mean <q-' in text
 
 
 def test_arguments_of_a_hint_are_quoted() -> None:

@@ -71,33 +71,6 @@ def test_a_server_starts_where_there_is_no_bank_yet(process: Start, project: Pat
     assert not server.call("recall", query="tantivy").get("isError")
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
-        ("recall", {"query": 7}, "query: input should be a valid string, not 7"),
-        ("recall", {}, "query is missing"),
-        ("recall", {"query": "x", "limit": "many"}, "limit: input should be a valid integer"),
-        ("recall", {"query": "x", "mode": "psychic"}, "'hybrid', 'lexical' or 'semantic'"),
-        ("recall", {"query": "x", "labels": ["a"]}, "it has: query, mode"),
-        ("remember", {"content": "x", "tags": [1, {}]}, "tags.0: input should be a valid string"),
-        ("remember", {"content": ""}, "must not be empty"),
-        ("remember", {"content": "x", "entity_refs": ["nobody"]}, "KIND:ID"),
-        ("create_memory", {"filename": "../out", "content": "x"}, "leaves the bank"),
-        ("create_memory", {"filename": "/etc/x", "content": "x"}, "absolute path"),
-        ("forget", {}, "there is no tool 'forget'"),
-    ],
-)
-def test_wrong_calls_are_told_what_is_right(
-    agent: Start, tool: str, arguments: dict[str, object], said: str
-) -> None:
-    answer = agent(tool, **arguments)
-    assert answer.wrong
-    assert said in answer.text
-    assert json.loads(answer.text)["error"]["hint"]
-    assert "Traceback" not in answer.text
-    assert len(answer.text) < 1000
-
-
 def test_arguments_of_ten_megabytes_are_refused_or_cut_short(process: Start, project: Path) -> None:
     server = process()
     server.greet()
