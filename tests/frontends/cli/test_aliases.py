@@ -43,26 +43,6 @@ def test_a_word_of_another_tool_does_the_same(
     assert (found.code, found.out, found.err) == (same.code, same.out, same.err)
 
 
-def test_notes_are_written_renamed_and_deleted_by_other_words(mb: Run, project: Path) -> None:
-    assert mb("add", "A note.", "--name", "facts/a").code == 0
-    assert mb("rename", "facts/a", "facts/b").code == 0
-    assert (project / ".memories/facts/b.md").exists()
-    assert mb("delete", "facts/b").code == 0
-    assert not (project / ".memories/facts/b.md").exists()
-
-
-def test_former_words_write_as_options_of_edit_do(mb: Run, project: Path) -> None:
-    note = project / ".memories/facts/bm25.md"
-    assert mb("append", "facts/bm25", "Two.").code == 0
-    assert mb("edit", "facts/bm25", "--append", "Three.").code == 0
-    assert note.read_text("utf-8").endswith("\n\nTwo.\n\nThree.\n")
-    assert mb("update", "facts/bm25", "# New").code == 0
-    assert note.read_text("utf-8").endswith("# New\n")
-    assert mb("edit", "facts/bm25", "--append", "--replace", "x").code == 2
-    assert mb("edit", "facts/bm25", "x").code == 2
-    assert mb("sync", "--watch", "--rebuild").code == 2
-
-
 def test_aliases_mean_commands_that_there_are_and_are_hidden(mb: Run) -> None:
     known = declared.list_words()
     for meant in derived.COMMANDS.values():
@@ -88,7 +68,3 @@ def test_no_error_suggests_an_option_that_gives_rights(mb: Run, line: tuple[str,
     found = mb(*line)
     assert found.code == 2
     assert not [name for name in derived.RIGHTS if f"'{name}'" in found.err]
-
-
-def test_a_port_alone_is_one_of_this_machine(mb: Run) -> None:
-    assert "'x' is not HOST:PORT" in mb("serve", "web", "--port", "x").err

@@ -17,10 +17,6 @@ def test_the_script_is_for_both_names(mb: Run, shell: str) -> None:
     assert mb("completion", shell, "--json").json["script"] == answer.out
 
 
-def test_another_shell_is_refused(mb: Run) -> None:
-    assert mb("completion", "tcsh").code == 2
-
-
 Offered = Callable[..., list[str]]
 
 

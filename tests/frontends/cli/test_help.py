@@ -74,12 +74,6 @@ def test_every_command_has_the_shared_options() -> None:
         assert not found.summary.endswith(".")
 
 
-def test_version(mb: Run) -> None:
-    import memory_bank
-
-    assert mb("--version").out == f"memory-bank {memory_bank.__version__}\n"
-
-
 def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
     mb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,23 +82,6 @@ def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
     answer = mb()
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith("Usage: memory-bank")
-
-
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["recal", "x"], "did you mean 'recall'"),
-        (["embedder", "lis"], "did you mean 'list'"),
-        (["recall", "x", "--limt", "3"], "'--limit'?"),
-        (["append", "x", "- an item"], "write `--` before a text that starts with '-'"),
-        (["config", "embeder"], "did you mean 'memory.embedder'?"),
-        (["agents", "install"], "'CLIENT'. Choose from: claude-code, "),
-    ],
-)
-def test_a_misspelt_word_gets_a_suggestion(mb: Run, args: list[str], words: str) -> None:
-    answer = mb(*args)
-    assert (answer.code, answer.out) == (2, "")
-    assert words in answer.err
 
 
 def test_colours_can_be_forced_in_a_pipe(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:

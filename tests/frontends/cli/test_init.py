@@ -1,7 +1,6 @@
 """`init`: what is found, offered, written and undone."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -154,21 +153,6 @@ def test_a_file_that_can_not_be_changed_is_said_and_the_others_are_written(
     assert "warning: Claude Code: " in answer.err
     assert (home / ".claude/settings.json").read_text() == "{broken"
     assert (home / ".gemini/settings.json").is_file()
-
-
-@pytest.mark.parametrize("ignored", [".memories", ".memories/config.toml", "*"])
-def test_a_bank_that_no_clone_has_is_told(
-    mb: Run, git: Callable[..., str], tmp_path: Path, ignored: str
-) -> None:
-    place = tmp_path / "shop"
-    place.mkdir()
-    git(place, "init", "-q")
-    (place / ".gitignore").write_text(f"{ignored}\n")
-    warning = mb("init", str(place)).err
-    assert warning.count("warning: git ignores ") == 1
-    assert ("config.toml" in warning) == ("config.toml" in ignored)
-    if ignored == "*":
-        assert "git add --force" in mb("agents", "bundle", "--bank", str(place)).err
 
 
 def test_removal_leaves_no_empty_folder(mb: Run, project: Path, home: Path) -> None:

@@ -91,13 +91,6 @@ def test_a_message_can_do_no_harm_to_a_terminal(mb: Run) -> None:
     assert "\u202e" not in answer.err
 
 
-def test_errors_are_json_only_if_the_option_is_one(mb: Run) -> None:
-    assert mb("show", "nope", "--json").error["code"] == "note_not_found"
-    assert mb("--json", "show", "nope").error["code"] == "note_not_found"
-    assert mb("--json", "shw").error["code"] == "bad_usage"
-    assert mb("show", "--", "--json").err.startswith("error: ")
-
-
 def in_bash(line: str, project: Path) -> subprocess.CompletedProcess[str]:
     """Run a line in a shell, in the project."""
     return subprocess.run(

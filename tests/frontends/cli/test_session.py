@@ -4,24 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.bank.bank import open_bank
-from memory_bank.sessions.sessions import store_observation, store_prompt
 from tests.frontends.cli.conftest import Run
 from tests.sessions.transcripts_of import FOLDER
-
-
-def test_what_a_session_did_is_shown(mb: Run, project: Path) -> None:
-    with open_bank(project) as bank:
-        store_prompt(bank, "abc-1", "Retry \x1b[31mpayments. Please")
-        stored = store_observation(bank, "abc-1", title="Retry", files_modified=["src/index.py"])
-    (row,) = mb("session", "list", "--json").json["sessions"]
-    assert (row["session_id"], row["prompts"], row["pending"]) == ("abc-1", 1, 0)
-    shown = mb("session", "show", "abc").out
-    assert str(stored.observation_id) in shown
-    assert "src/index.py" in shown
-    assert "\x1b" not in shown
-    mb("session", "end", "abc-1", "All is retried")
-    assert "modifies" in mb("links", "src/index.py").out
 
 
 def test_transcripts_are_imported_and_the_report_says_what_was_not(

@@ -27,17 +27,6 @@ def place_of(page: Blocking, node: str) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def test_the_neighbourhood_is_there_as_lists_with_links(dashboard: httpx2.Client) -> None:
-    text = dashboard.get("/graph").text
-    assert "Tantivy over Whoosh" in text
-    assert "We chose Tantivy because" in text
-    assert 'href="/notes/decisions/tantivy"' in text
-    assert 'href="/graph?note=decisions%2Fwhoosh.md"' in text
-    other = dashboard.get("/graph", params={"note": "decisions/whoosh"}).text
-    assert "<h3>Linked from</h3>" in other
-    assert "supersedes" in other
-
-
 def test_the_data_are_nodes_edges_and_clusters(dashboard: httpx2.Client) -> None:
     found = dashboard.get("/graph/data", params={"note": "bm25"}).json()
     assert found["centre"] == "facts/bm25.md"

@@ -158,22 +158,3 @@ def test_the_first_sentence_of_a_longer_note_is_its_title_and_stays_in_the_text(
         "We page by cursor",
         "We page by cursor. Offsets miss rows.\n",
     )
-
-
-def test_a_note_of_one_sentence_says_it_once(project: Path, writable: httpx2.Client) -> None:
-    (project / ".memories/herons.md").write_text("The heron nests in the old willow.\n")
-    page = writable.get("/notes/herons").text
-    article = page.partition("<article")[2].partition("</article>")[0]
-    assert article.count("The heron nests in the old willow") == 1
-    (project / ".memories/herons.md").write_text(
-        "The heron nests in the [willow](facts/bm25.md).\n"
-    )
-    assert 'href="/notes/facts/bm25"' in writable.get("/notes/herons").text
-
-
-def test_brackets_list_notes_and_files_to_link(writable: httpx2.Client, note: Path) -> None:
-    note.write_text("# BM25\n\n## Weights\n\nText.\n")
-    rows = writable.get("/new/targets", params={"q": "bm2"}).json()
-    assert "facts/bm25]]" in [row["text"] for row in rows if row["kind"] == "note"]
-    headings = writable.get("/new/targets", params={"q": "facts/bm25#"}).json()
-    assert [row["label"] for row in headings] == ["BM25", "Weights"]

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.frontends.web import note_graph
 from memory_bank.frontends.web.note_graph import GraphPart, WantedGraph
 
@@ -103,18 +102,6 @@ def test_a_note_is_named_as_everywhere(bank: Bank) -> None:
         assert note_graph.choose_part(bank, WantedGraph(note=name)).centre == "ghost:src/index.py"
     for name in ("tag:search", "tag:Search", "#search", "#Search"):
         assert note_graph.choose_part(bank, WantedGraph(note=name)).centre == "tag:search"
-
-
-def test_what_is_wrong_is_said(bank: Bank) -> None:
-    with pytest.raises(NoteNotFound, match="no note 'bm26'") as caught:
-        note_graph.choose_part(bank, WantedGraph(note="bm26"))
-    assert "facts/bm25" in str(caught.value.hint)
-    with pytest.raises(NoteNotFound):
-        note_graph.choose_part(bank, WantedGraph(note="other/file.py"))  # nothing links to it
-    with pytest.raises(BadInput, match="depth is 3"):
-        note_graph.choose_part(bank, WantedGraph(depth=3))
-    with pytest.raises(BadInput, match="'notes' is no kind"):
-        note_graph.choose_part(bank, WantedGraph(kinds=("notes",)))
 
 
 def test_too_many_nodes_are_left_out_and_counted(
