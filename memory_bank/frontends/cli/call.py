@@ -347,7 +347,7 @@ class Bars:
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-            self._drawn = Progress(*columns, console=self._console.rich(), transient=True)
+            self._drawn = Progress(*columns, console=self._console.rich, transient=True)
             self._drawn.start()
         if task not in self._tasks:
             self._tasks[task] = self._drawn.add_task(task, total=total)

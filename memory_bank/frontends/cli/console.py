@@ -1,13 +1,16 @@
-"""A console: prints text, tables, Markdown and JSON, with every harmful character escaped."""
+"""A console: prints text, tables, Markdown and JSON, with every harmful character escaped.
+
+On a terminal, rich wraps texts and lays out tables.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import zip_longest
-from textwrap import wrap
+from functools import cached_property
 from typing import TYPE_CHECKING, TextIO
 
 from memory_bank.base.errors import StorageFailed
@@ -16,6 +19,8 @@ from memory_bank.base.screen import Piece, count_cells, cut
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
+    from rich.console import RenderableType
+    from rich.text import Text
 
 
 _STYLES = {
@@ -28,11 +33,6 @@ _STYLES = {
     "tag": "35",
     "match": "1;33",
 }
-
-_RICH = {
-    "bold": "bold", "dim": "dim", "place": "cyan", "good": "green", "bad": "red", "warn": "yellow",
-    "match": "bold yellow", "tag": "magenta",
-}  # fmt: skip
 
 _HANG = 2
 """Columns by which the first part of a wrapped line stands before the others."""
@@ -69,6 +69,9 @@ _STACKED = 4
 """Columns before what is printed below the first cell of a row."""
 
 _NARROW, _BROAD, _UNKNOWN = 40, 100, 80
+
+_NARROWEST = 20
+"""Columns that running text has at least, however far it is indented."""
 
 _USUAL_ROWS = 24
 """Rows of a terminal that does not say its height."""
@@ -108,23 +111,57 @@ class Console:
     def block(self, text: str, indent: str = "", style: str = "") -> None:
         """Print text of several lines, indented; long lines are wrapped on a terminal."""
         for line in make_visible(text.replace("\r\n", "\n")).split("\n"):
-            for part in self.fold_line(line, len(indent)):
-                self.line(indent, (part, style))
+            self._wrapped(indent, len(indent), [(line, style)], self.width)
 
     def labelled(self, label: str, style: str, text: str) -> None:
         """Print a label followed by a text, which is wrapped on a terminal."""
-        first, *rest = self.fold_line(one_line(text), len(label))
-        self.line((label, style), first)
-        for part in rest:
-            self.line(" " * len(label), part)
+        self._wrapped((label, style), len(label), [text], self.width)
+
+    def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
+        """Print a line, its first part less indented; on a terminal it is wrapped below that."""
+        self._wrapped(" " * max(indent - _HANG, 0), indent, pieces, self.columns)
 
     def fold_line(self, line: str, indent: int) -> list[str]:
         """Return a line as lines that fit the width of a terminal behind an indent."""
         if not self.terminal or count_cells(line) + indent <= self.width:
             return [line]
-        if line.isascii():
-            return wrap(line, self.width - indent, break_on_hyphens=False) or [""]
-        return _wrap_words(line.split(), self.width - indent)
+        return [part.plain for part in self._wrap([line], self.width - indent)]
+
+    def _wrapped(self, prefix: Piece, indent: int, pieces: Sequence[Piece], width: int) -> None:
+        """Print pieces after a prefix; on a terminal they are wrapped, the other lines indented."""
+        if not self.terminal:
+            self.line(prefix, *pieces)
+            return
+        for number, part in enumerate(self._wrap(pieces, max(width - indent, _NARROWEST))):
+            self._print(self._text([" " * indent if number else prefix]).append_text(part))
+
+    def _text(self, pieces: Sequence[Piece]) -> Text:
+        """Return pieces as a text of rich."""
+        from rich.text import Text
+
+        return Text.from_ansi("".join(map(self._paint, pieces)), end="")
+
+    def _wrap(self, pieces: Sequence[Piece], width: int) -> list[Text]:
+        """Wrap pieces between words; a longer word has a line of its own.
+
+        Only words of wide characters, such as those of Chinese, are broken.
+        """
+        text = self._text(pieces)
+        lines: list[Text] = []
+        long_words = [
+            match.span()
+            for match in re.finditer(rf"\S{{{width + 1},}} *", text.plain)
+            if count_cells(match[0]) == len(match[0])
+        ]
+        for part in text.divide(at for span in long_words for at in span):
+            part.rstrip()
+            if len(part) <= width or " " in part.plain:
+                lines += part.wrap(self.rich, width) if part or not long_words else ()
+            else:
+                lines.append(part)
+        for line in lines:
+            line.rstrip()
+        return lines
 
     def document(self, value: object, *, indent: int | None = 2) -> None:
         """Print one JSON document."""
@@ -154,13 +191,10 @@ class Console:
             indent = min(len(row[0]) - len(row[0].lstrip()) for row in lines)
             headings = (" " * indent + headings[0], *headings[1:])
         if not self.terminal:
-            columns = zip(*lines, strict=True)
-            self._print_aligned(
-                lines, [max(map(count_cells, column)) for column in columns], below=below
-            )
-        elif widths := _fit_widths([list(headings), *lines], self.columns):
-            self._print_aligned([list(headings)], widths, "bold", "bold")
-            self._print_aligned(lines, widths, "place", below=below)
+            self._print_aligned(lines, below)
+        elif widths := _fit_widths([headings, *lines], self.columns):
+            self._print_grid([headings], widths, "bold", "bold")
+            self._print_grid(lines, widths, "place", below=below)
         else:
             for number, (first, *cells) in enumerate(lines):
                 self.line((first, "place"))
@@ -169,12 +203,8 @@ class Console:
                     for heading, cell in zip(headings[1:], cells, strict=True)
                     if cell
                 ]
-                words: list[str] = []
-                for at, part in enumerate(parts):
-                    marked = f"{part} ·" if at < len(parts) - 1 else part
-                    words += [marked] if count_cells(marked) <= _UNBROKEN else marked.split()
-                for line in _wrap_words(words, self.columns - _STACKED) if words else ():
-                    self.line(" " * _STACKED, line)
+                if parts:
+                    self._wrapped(" " * _STACKED, _STACKED, [" · ".join(parts)], self.columns)
                 self._print_below(below, number)
         if shared_cells:
             self.labelled("in all: ", "dim", shared_cells)
@@ -186,7 +216,18 @@ class Console:
             text = cut(text, self.columns - _STACKED) if self.terminal else text
             self.line(" " * _STACKED, (text, "dim"))
 
-    def _print_aligned(
+    def _print_aligned(self, rows: Sequence[Sequence[str]], below: Sequence[str]) -> None:
+        """Print rows in columns as wide as their cells."""
+        widths = [max(map(count_cells, column)) for column in zip(*rows, strict=True)]
+        for number, row in enumerate(rows):
+            cells = [
+                cell + " " * (width - count_cells(cell))
+                for cell, width in zip(row, widths, strict=True)
+            ]
+            self.line((" " * _GAP).join(cells).rstrip(" "))
+            self._print_below(below, number)
+
+    def _print_grid(
         self,
         rows: Sequence[Sequence[str]],
         widths: Sequence[int],
@@ -195,56 +236,38 @@ class Console:
         below: Sequence[str] = (),
     ) -> None:
         """Print rows in columns of these widths; a longer cell continues below itself."""
+        from rich.table import Table
+
         for number, row in enumerate(rows):
-            columns = [
-                [cell] if count_cells(cell) <= wide else _wrap_words(cell.split(), wide)
-                for cell, wide in zip(row, widths, strict=True)
-            ]
-            for line in zip_longest(*columns, fillvalue=""):
-                last = max((at for at, part in enumerate(line) if part), default=0)
-                pieces: list[Piece] = []
-                for at, part in enumerate(line[: last + 1]):
-                    gap = " " * (widths[at] - count_cells(part) + _GAP) if at < last else ""
-                    pieces += [(part, rest if at else first), gap]
-                self.line(*pieces)
+            grid = Table.grid(padding=(0, _GAP, 0, 0))
+            for width in widths:
+                grid.add_column(width=width, overflow="fold")
+            grid.add_row(
+                *(self._text([(cell, rest if at else first)]) for at, cell in enumerate(row))
+            )
+            self._print(grid)
             self._print_below(below, number)
-
-    def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
-        """Print a line, its first part less indented; on a terminal it is wrapped below that."""
-        first = max(indent - _HANG, 0)
-        if not self.terminal:
-            self.line(" " * first, *pieces)
-            return
-        from rich.text import Text
-
-        text = Text()
-        for piece in pieces:
-            words, style = (piece, "") if isinstance(piece, str) else piece
-            text.append(one_line(words), _RICH.get(style, ""))
-        rich = self.rich()
-        starts, at = [], 0
-        for line in _wrap_words(text.plain.split(" "), max(rich.width - indent, 20)):
-            at = text.plain.index(line, at)
-            starts.append(at)
-            at += len(line)
-        for number, part in enumerate(text.divide(starts[1:])):
-            part.rstrip()
-            part.pad_left(indent if number else first)
-            rich.print(part, soft_wrap=True)
 
     def markdown(self, text: str) -> None:
         """Print rendered Markdown; links show their targets."""
         from rich.markdown import Markdown
 
-        self.rich(self.width).print(Markdown(make_visible(text), hyperlinks=False))
+        self._print(Markdown(make_visible(text), hyperlinks=False), width=self.width)
 
-    def rich(self, width: int | None = None) -> RichConsole:
-        """Return a rich console on the same stream, as wide as the terminal by default."""
+    def _print(self, renderable: RenderableType, width: int | None = None) -> None:
+        """Print what rich renders, without the white space that fills its lines."""
+        with self.rich.capture() as capture:
+            self.rich.print(renderable, width=width, soft_wrap=width is None)
+        self.write("".join(f"{line.rstrip()}\n" for line in capture.get().split("\n")[:-1]))
+
+    @cached_property
+    def rich(self) -> RichConsole:
+        """A console of rich on the same stream, as wide as the terminal."""
         from rich.console import Console as RichConsole
 
         return RichConsole(
             file=self.stream,
-            width=width or self.columns,
+            width=self.columns,
             color_system="auto" if self.coloured else None,
             highlight=False,
             markup=False,
@@ -349,28 +372,6 @@ def _fit_widths(rows: Sequence[Sequence[str]], columns: int) -> list[int] | None
 def _longest_word(text: str) -> int:
     """Return the columns of the longest word; one of wide characters may be broken."""
     return max((len(word) for word in text.split() if count_cells(word) <= len(word)), default=0)
-
-
-def _wrap_words(words: Sequence[str], width: int) -> list[str]:
-    """Wrap a line of words; only words of wide characters, which may be long, are broken."""
-    lines, line, used = [], "", 0
-    for word in words:
-        wide = count_cells(word)
-        if line and used + 1 + wide <= width:
-            line, used = f"{line} {word}", used + 1 + wide
-            continue
-        lines += [line] if line else []
-        line, used = word, wide
-        while used > width and used > len(line):
-            end = next(
-                end
-                for end in range(len(line), 0, -1)
-                if end == 1 or count_cells(line[:end]) <= width
-            )
-            lines.append(line[:end])
-            line = line[end:]
-            used = count_cells(line)
-    return [*lines, line]
 
 
 def prepare_streams() -> None:
