@@ -1,6 +1,6 @@
 """A console: prints text, tables, Markdown and JSON, with every harmful character escaped.
 
-On a terminal, rich wraps texts and lays out tables.
+On a terminal, rich writes what it prints: it wraps texts and lays out tables.
 """
 
 from __future__ import annotations
@@ -106,7 +106,10 @@ class Console:
 
     def line(self, *pieces: Piece) -> None:
         """Print one line; line ends inside it are escaped."""
-        self.write("".join(self._paint(piece) for piece in pieces) + "\n")
+        if self.terminal:
+            self._print(self._text(pieces))
+        else:
+            self.write("".join(map(self._paint, pieces)) + "\n")
 
     def block(self, text: str, indent: str = "", style: str = "") -> None:
         """Print text of several lines, indented; long lines are wrapped on a terminal."""
