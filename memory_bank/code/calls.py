@@ -30,17 +30,41 @@ MAY_CALL = "may call it"
 
 
 class ResolvedCall(NamedTuple):
-    """A call, and the symbol that it means."""
+    """A call to or from a symbol."""
 
-    caller: SymbolRow | IntentRow
-    called: SymbolRow | None
-    """None if it is not known which one of several is meant."""
     written: str
     """The name as written in the call."""
-    how: str = ""
-    """One of HOW, or MAY_CALL."""
+    row: SymbolRow | IntentRow | None
+    """The symbol that calls or is called; None if it is not known which one of several is meant."""
+    how: str | None = None
+    """How the call was resolved: one of HOW, or MAY_CALL."""
     alike: int = 0
     """The number of symbols of that name, if it is not known which one is meant."""
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return "written", "id", "name", "path", "line", "how", "alike"
+
+    @property
+    def id(self) -> str | None:
+        """The id of the other symbol, or test."""
+        return self.row and self.row.id
+
+    @property
+    def name(self) -> str | None:
+        """Its qualified name, or the test's title."""
+        return self.row and self.row.name
+
+    @property
+    def path(self) -> str | None:
+        """Its file."""
+        return self.row and self.row.path
+
+    @property
+    def line(self) -> int | None:
+        """Its first line."""
+        return self.row and self.row.line
 
 
 Callers = tuple[list[ResolvedCall], list[ResolvedCall]]
@@ -67,10 +91,10 @@ class CallGraph:
             candidates = [row for name in sorted(names[written]) for row in rows[name]]
             target = self._targets.find(written, caller, _group_by_file(candidates))
             if target:
-                callees.append(ResolvedCall(symbol, target.symbol, written, target.how))
+                callees.append(ResolvedCall(written, *target))
             elif not self._targets.leaves_code(written, caller):
                 alike = _count_alike(written, caller, candidates)
-                callees += [ResolvedCall(symbol, None, written, alike=alike)] if alike else []
+                callees += [ResolvedCall(written, None, alike=alike)] if alike else []
         return callees
 
     def callers(self, symbol: SymbolRow) -> Callers:
@@ -110,13 +134,12 @@ class CallGraph:
             calls = [call for call in _list_calls(row) if last_part(call) in names]
             targets = [(call, self._targets.find(call, caller, rows)) for call in calls]
             meant = [
-                (call, target.how)
+                ResolvedCall(call, row, target[1])
                 for call, target in targets
-                if target and _symbol_key(target.symbol) in keys
+                if target and _symbol_key(target[0]) in keys
             ]
             if meant:
-                call, how = min(meant, key=lambda call_how: HOW.index(call_how[1]))
-                resolved_calls.append(ResolvedCall(row, symbol, call, how))
+                resolved_calls.append(min(meant, key=_sort_key))
             else:
                 possible = [
                     call
@@ -127,7 +150,7 @@ class CallGraph:
                 ]
                 # such a call hardly means a constant
                 if possible and symbol.symbol.kind != "constant":
-                    unclear.append(ResolvedCall(row, symbol, possible[0], MAY_CALL))
+                    unclear.append(ResolvedCall(possible[0], row, MAY_CALL))
         return sorted(resolved_calls, key=_sort_key), sorted(unclear, key=_sort_key)
 
     def _list_aliases(self, symbol: SymbolRow) -> list[str]:
@@ -196,6 +219,4 @@ def _symbol_key(row: SymbolRow) -> tuple[str, str]:
 
 
 def _sort_key(call: ResolvedCall) -> tuple[int, str, int]:
-    caller = call.caller
-    line = caller.symbol.line if isinstance(caller, SymbolRow) else caller.intent.line
-    return (*HOW, MAY_CALL).index(call.how), caller.path, line
+    return (*HOW, MAY_CALL).index(call.how or ""), call.path or "", call.line or 0

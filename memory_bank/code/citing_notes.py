@@ -7,7 +7,7 @@ A note belongs to a symbol that it names in `symbol_refs`, or to which it links 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from memory_bank.bank import open_index
@@ -45,12 +45,8 @@ class CitingNotes(NamedTuple):
     """Rules: those whose `applies_to` means the file."""
 
 
-class _Link(NamedTuple):
-    row: Link
-    note: NoteRow
-    sentence: str
-    symbol: str
-    """The name that it gives of a symbol; empty for a link to the file."""
+_Link = tuple[Link, NoteRow, str]
+"""A link, its note, and the sentence around it."""
 
 
 def find_citing_notes(
@@ -73,10 +69,10 @@ def find_citing_notes(
     file_links: list[_Link] = []
     with code.lock:
         for link in links:
-            ids = _list_meant_symbols(code.table, link, path)
+            ids = _list_meant_symbols(code.table, link[0], path)
             for symbol in ids:
                 links_by_symbol.setdefault(symbol, []).append(link)
-            if not ids and not link.row.ghost.lower().startswith(SCHEME):
+            if not ids and not link[0].ghost.lower().startswith(SCHEME):
                 file_links.append(link)
     return CitingNotes(
         {symbol: _group_by_note(symbol_links) for symbol, symbol_links in links_by_symbol.items()},
@@ -102,17 +98,7 @@ def _list_applying(view: View, path: str) -> tuple[ShownNote, ...]:
         note = note_of(row)
         text = view.source.text(note.path, note.etag, first[number].span) if number in first else ""
         sentence = sentence_below((text or "").removeprefix(f"# {note.title}").strip())
-        notes.append(
-            ShownNote(
-                note_id=note.note_id,
-                path=note.path,
-                title=note.title,
-                meta=NO_META._replace(type=note.type),
-                created_at=note.created_at,
-                sentence=sentence,
-                links=(),
-            )
-        )
+        notes.append(_show_note(note, sentence))
     return tuple(sorted(notes, key=lambda note: note.path))
 
 
@@ -185,7 +171,7 @@ def _list_links(
             sentence = sentence_below(
                 view.source.text(note.path, note.etag, first[row.source].span) or ""
             )
-        links.append(_Link(row, note, sentence, linked_symbol(row)))
+        links.append((row, note, sentence))
     return links
 
 
@@ -207,14 +193,10 @@ def _find_ghost_name(bank: Bank, code: Codebase, path: str) -> str:
     return below.replace(os.sep, "/")
 
 
-def _list_meant_symbols(table: CodeDatabase, link: _Link, path: str) -> list[str]:
+def _list_meant_symbols(table: CodeDatabase, link: Link, path: str) -> list[str]:
     """Return the ids of the file's symbols that a link means."""
-    if link.symbol:
-        rows = lookup.find_meant_symbols(table, link.symbol)
-    elif link.row.heading:
-        rows = lookup.find_meant_symbols(table, f"{path}#{link.row.heading}")
-    else:
-        rows = []
+    name = linked_symbol(link) or (f"{path}#{link.heading}" if link.heading else "")
+    rows = lookup.find_meant_symbols(table, name)
     return list(dict.fromkeys(row.id for row in rows if row.path == path))
 
 
@@ -222,23 +204,23 @@ def _group_by_note(links: Iterable[_Link]) -> tuple[ShownNote, ...]:
     """Return the notes of links, the newest first, each with its links."""
     links_by_note: dict[str, list[_Link]] = {}
     for link in links:
-        links_by_note.setdefault(link.note.path, []).append(link)
-    groups = sorted(
-        links_by_note.values(),
-        key=lambda note_links: (-note_links[0].note.created, note_links[0].note.path),
-    )
-    return tuple(map(_show_note, groups))
+        links_by_note.setdefault(link[1].path, []).append(link)
+    notes = []
+    for group in links_by_note.values():
+        _, note, sentence = group[0]
+        shown_links = tuple(dict.fromkeys(LinkShown(link) for link, _, _ in group))
+        notes.append((-note.created, note.path, _show_note(note, sentence, shown_links)))
+    return tuple(note for _, _, note in sorted(notes))
 
 
-def _show_note(links: Sequence[_Link]) -> ShownNote:
+def _show_note(note: NoteRow, sentence: str, links: tuple[LinkShown, ...] = ()) -> ShownNote:
     """Return a note with its links to the code."""
-    note = links[0].note
     return ShownNote(
         note_id=note.note_id,
         path=note.path,
         title=note.title,
         meta=NO_META._replace(type=note.type),
         created_at=note.created_at,
-        sentence=links[0].sentence,
-        links=tuple(dict.fromkeys(LinkShown(link.row) for link in links)),
+        sentence=sentence,
+        links=links,
     )

@@ -14,7 +14,7 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Busy
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
-from memory_bank.git.commits import Commit, CommitOutline, CommitsAt, PathPair
+from memory_bank.git.commits import Commit, CommitsAt, Outline, PathPair
 
 MOST = 20_000
 """Number of commits, the newest, that are used."""
@@ -115,8 +115,8 @@ class CodeHistory:
 def _filter_commits(commits: CommitsAt, max_files: int) -> CountedCommits:
     """Return the commits of a history that count for the coupling of files."""
     outlines = commits.list_outlines(MOST + 1)
-    known_outlines = [outline for outline in outlines[:MOST] if outline.id not in commits.ends]
-    count = len(known_outlines)
+    known = [outline for outline in outlines[:MOST] if outline[1] not in commits.ends]
+    count = len(known)
     partial = "this is a partial clone: renames are followed only of files with the same bytes"
     notices = {
         f"only the newest {count:,} commits are used": len(outlines) > MOST,
@@ -125,12 +125,12 @@ def _filter_commits(commits: CommitsAt, max_files: int) -> CountedCommits:
     }
     notes = tuple(note for note, applies in notices.items() if applies)
     changes = commits.file_changes(max_files)
-    rows = ((outline, changes.get(outline.n, ())) for outline in known_outlines)
+    rows = ((outline, changes.get(outline[0], ())) for outline in known)
     return filter_counted(rows, max_files, notes=notes)
 
 
 def filter_counted(
-    rows: Iterable[tuple[CommitOutline, Sequence[PathPair]]],
+    rows: Iterable[tuple[Outline, Sequence[PathPair]]],
     max_files: int,
     *,
     notes: tuple[str, ...] = (),
@@ -145,10 +145,9 @@ def filter_counted(
     names: dict[str, str] = {}
     renamed: dict[str, str] = {}
     commits = []
-    for age, (outline, changes) in enumerate(rows):
-        if 0 < outline.size <= max_files:
+    for age, ((_, _, when, size, subject), changes) in enumerate(rows):
+        if 0 < size <= max_files:
             files = dict.fromkeys(names.get(path, path) for _, path in changes)
-            _, _, when, size, subject = outline
             commits.append(CountedCommit(age, when, size, tuple(filter(is_utf8, files)), subject))
         renames = [(old, path) for old, path in changes if old]
         new_names = {old: names.get(path, path) for old, path in renames}

@@ -143,12 +143,12 @@ class Coupling:
         `imports` maps files to the files that they import.
         """
         self.history = history
-        self._files = files if isinstance(files, (set, frozenset, dict)) else frozenset(files)
+        self.files = files if isinstance(files, (set, frozenset, dict)) else frozenset(files)
         self._likeness = likeness
         self._imports: dict[str, set[str]] = {}
         """In both directions."""
         self._imported = imports or {}
-        for importer, imported_files in (imports or {}).items():
+        for importer, imported_files in self._imported.items():
             for imported_file in imported_files:
                 self._imports.setdefault(importer, set()).add(imported_file)
                 self._imports.setdefault(imported_file, set()).add(importer)
@@ -188,7 +188,7 @@ class Coupling:
         scored_files = []
         paths = times.keys() | imports | like_paths if candidates is None else candidates
         for path in paths - {file}:
-            if path not in self._files or _is_changed_by_all(path):
+            if path not in self.files or _is_changed_by_all(path):
                 continue
             score = (
                 weights.get(path, 0.0)
@@ -249,16 +249,6 @@ def _name_type(temporal: bool, static: bool, semantic: bool) -> str:  # noqa: FB
     return types[0] if len(types) == 1 else MULTI
 
 
-class CouplingState(NamedTuple):
-    """The coupling as of one moment."""
-
-    coupling: Coupling
-    files: Collection[str]
-    """The files of the work tree."""
-    notices: tuple[str, ...]
-    """What is left out, and why."""
-
-
 class CoupledFiles:
     """The coupling of the files of one work tree; computed again when any evidence changed."""
 
@@ -266,11 +256,15 @@ class CoupledFiles:
         self._commits = commits
         self._words = words
         self._evidence: tuple[object, ...] = ()
-        """The evidence from which the state was computed."""
-        self._state: CouplingState | None = None
+        """What the coupling was computed from."""
+        self._coupling: Coupling | None = None
 
-    def state(self, scan: TreeScan, imports: Mapping[str, Collection[str]]) -> CouplingState:
-        """Return the coupling of the files of a scan; `imports` maps files to those they import.
+    def read(
+        self, scan: TreeScan, imports: Mapping[str, Collection[str]]
+    ) -> tuple[Coupling, tuple[str, ...]]:
+        """Return the coupling of the files of a scan, and notices of what is left out, and why.
+
+        `imports` maps files to those they import.
 
         Raises StorageFailed if a database can't be used.
         """
@@ -284,15 +278,12 @@ class CoupledFiles:
         history = self.history()
         notices += history.notes
         evidence = (history, likeness, imports, self._words.files)
-        is_same = len(evidence) == len(self._evidence) and all(
-            map(_is_same, evidence, self._evidence)
-        )
-        if not is_same or self._state is None:
-            files = self._words.files
-            coupling = Coupling(history, files, imports=imports, likeness=likeness)
-            self._state = CouplingState(coupling, files, tuple(notices))
+        if self._coupling is None or not all(map(_is_same, evidence, self._evidence)):
+            self._coupling = Coupling(
+                history, self._words.files, imports=imports, likeness=likeness
+            )
             self._evidence = evidence
-        return self._state._replace(notices=tuple(notices))
+        return self._coupling, tuple(notices)
 
     def history(self) -> CountedCommits:
         """Return the history as of now; raise StorageFailed if its database can't be used."""
@@ -303,7 +294,7 @@ class CoupledFiles:
 
     def close(self) -> None:
         """Close the databases."""
-        self._evidence, self._state = (), None
+        self._evidence, self._coupling = (), None
         self._commits.close()
         self._words.close()
 

@@ -13,7 +13,7 @@ from memory_bank.base.operation import LONGEST_NAME, MOST_FOR_AGENTS, Param, Too
 from memory_bank.code import lookup, views
 from memory_bank.code.citing_notes import CitingNotes, find_citing_notes
 from memory_bank.code.commits import message_reason
-from memory_bank.code.coupled import TEMPORAL, CoupledFile, CouplingState
+from memory_bank.code.coupled import TEMPORAL, CoupledFile, Coupling
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
@@ -32,7 +32,6 @@ from memory_bank.code.symbols import (
     existing_path,
     find_row,
     is_symbol,
-    view_callers,
 )
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit
@@ -104,7 +103,7 @@ def explain_symbol(
             row = lookup.find_symbol(code.table, name)  # another thread may have read files
         details = describe_symbol(code, row, may_call=may_call)
         guards = _list_guards(code, row)
-        state, notices = read_coupling(code)
+        coupling, notices = read_coupling(code)
         uncounted = code.count_access([row.id]) if count_access and is_symbol(row) else ""
     answer_limit = AnswerLimit(limit)
     return ExplainedSymbol(
@@ -116,11 +115,11 @@ def explain_symbol(
             problem=problem or uncounted or None,
         ),
         tests=answer_limit.cut("tests", guards),
-        coupled=list_coupled_files(state, row.path, min(limit, COUPLED)),
+        coupled=tuple(list_coupled_files(coupling, row.path)[: min(limit, COUPLED)]),
         notes=answer_limit.cut("notes", cited.symbols.get(row.id, ())),
         file_notes=answer_limit.cut("notes of the file", cited.file),
         rules=answer_limit.cut("rules", cited.applying),
-        commits=_list_commits(code, state, row, min(limit, COMMITS)) if row.path else (),
+        commits=_list_commits(code, coupling, row, min(limit, COMMITS)) if row.path else (),
         notices=(*notices, *answer_limit.notices),
     )
 
@@ -147,43 +146,35 @@ class AnswerLimit:
         return tuple(items[: self._limit])
 
 
-def read_coupling(code: Codebase) -> tuple[CouplingState | None, tuple[str, ...]]:
+def read_coupling(code: Codebase) -> tuple[Coupling | None, tuple[str, ...]]:
     """Return the coupling of all files, None if it can't be read, and what is left out."""
     try:
-        state = code.coupling()
+        return code.coupling()
     except StorageFailed as error:
         return None, (error.message,)
-    return state, state.notices
 
 
-def list_coupled_files(
-    state: CouplingState | None, path: str, limit: int
-) -> tuple[CoupledFile, ...]:
+def list_coupled_files(coupling: Coupling | None, path: str) -> list[CoupledFile]:
     """Return the files that change together with a file; one common commit is not enough."""
-    if state is None or path not in state.files:
-        return ()
-    coupled = [
-        file
-        for file in state.coupling.of(path)
-        if file.coupling_type != TEMPORAL or file.support > 1
+    if coupling is None or path not in coupling.files:
+        return []
+    return [
+        file for file in coupling.of(path) if file.coupling_type != TEMPORAL or file.support > 1
     ]
-    return tuple(coupled[:limit])
 
 
-def list_depended_files(
-    state: CouplingState | None, path: str, limit: int
-) -> tuple[CoupledFile, ...]:
+def list_depended_files(coupling: Coupling | None, path: str) -> list[CoupledFile]:
     """Return the files that may have to change with a file; the snippet of each says why."""
-    if state is None or path not in state.files:
-        return ()
-    return tuple(state.coupling.list_depended(path)[:limit])
+    if coupling is None or path not in coupling.files:
+        return []
+    return coupling.list_depended(path)
 
 
 def _list_commits(
-    code: Codebase, state: CouplingState | None, row: SymbolRow, limit: int
+    code: Codebase, coupling: Coupling | None, row: SymbolRow, limit: int
 ) -> tuple[RecentCommit, ...]:
     """Return the commits of a symbol that say more than a subject, and the newest of its file."""
-    newest = state.coupling.history.of(row.path) if state else ()
+    newest = coupling.history.of(row.path) if coupling else ()
     sizes = {commit.subject: commit.size for commit in newest}
     commits = [
         RecentCommit(
@@ -351,7 +342,7 @@ def blast_radius(
             code, answer_limit.cut("symbols", list(rows_by_name.values())), cited, answer_limit
         )
         guards = code.relations().guards.of_file(path)
-        state, notices = read_coupling(code)
+        coupling, notices = read_coupling(code)
         ids = dict.fromkeys(row.id for row in rows)
         uncounted = code.count_access(list(ids)) if count_access else ""
     callers = {call.path for symbol in symbols for call in symbol.called_by if call.path} - {path}
@@ -360,7 +351,7 @@ def blast_radius(
         file=path,
         symbols=symbols,
         callers=tuple(sorted(callers)),
-        coupled=list_depended_files(state, path, min(limit, _FILES)),
+        coupled=tuple(list_depended_files(coupling, path)[: min(limit, _FILES)]),
         tests=answer_limit.cut("tests", guards),
         notes=answer_limit.cut("notes of the file", cited.file),
         notices=(*notices, *answer_limit.notices),
@@ -381,14 +372,12 @@ def _describe_symbols(
     for rows in rows_by_name:
         row = rows[0]
         callers, unclear = graph.callers(row)
-        calls = [call for call in callers if _is_code(call.caller)]
+        calls = [call for call in callers if isinstance(call.row, SymbolRow) and not call.row.test]
         access = accesses.get(row.id)
         symbols.append(
             SymbolDetails(
                 symbol=row,
-                called_by=view_callers(
-                    answer_limit.cut(f"callers of {row.symbol.qualified}", calls)
-                ),
+                called_by=answer_limit.cut(f"callers of {row.symbol.qualified}", calls),
                 unclear_callers=len(unclear),
                 notes=tuple(
                     {
@@ -402,8 +391,3 @@ def _describe_symbols(
             )
         )
     return tuple(symbols)
-
-
-def _is_code(caller: object) -> bool:
-    """Tell whether a caller is no test."""
-    return isinstance(caller, SymbolRow) and not caller.test

@@ -114,8 +114,8 @@ class TestGuards:
     def _add_calling(self, guards: dict[str, Guard], symbol: SymbolRow) -> None:
         calls, _ = self._calls.tests_calling(symbol)
         for call in calls:
-            if isinstance(call.caller, IntentRow):
-                _add_guard(guards, call.caller, CALLS)
+            if isinstance(call.row, IntentRow):
+                _add_guard(guards, call.row, CALLS)
 
     def _list_near_tests(self, path: str) -> list[tuple[IntentRow, str]]:
         """Return the tests of a file, and of those that are named after it, or import it."""

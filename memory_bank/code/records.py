@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memory_bank.bank.hits import ShownNote
 from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.code.calls import ResolvedCall
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.database import SymbolRow
@@ -22,27 +23,11 @@ class SymbolList(NamedTuple):
     problem: str | None
 
 
-class CallShown(NamedTuple):
-    """A call to or from a symbol."""
-
-    written: str
-    """The name as written in the call."""
-    id: str | None
-    """Of the other symbol; None if it isn't known."""
-    name: str | None
-    path: str | None
-    line: int | None
-    how: str | None
-    """How the call was resolved: `same file`, `imported file`, `inherited` or `may call it`."""
-    alike: int = 0
-    """The number of symbols of that name, if it is not known which one is meant."""
-
-
 class SymbolDetails(NamedTuple):
     """A symbol with its callers and what else was asked for; calls are found by names."""
 
     symbol: SymbolRow
-    called_by: tuple[CallShown, ...]
+    called_by: tuple[ResolvedCall, ...]
     """Calls of it; of the symbols of a file, without those of tests."""
     unclear_callers: int
     """The number of others that call something of its name; what they mean is not known."""
@@ -53,8 +38,8 @@ class SymbolDetails(NamedTuple):
     doc: str = ""
     fingerprint: str = ""
     """Empty for one of the symbols of a file, of which only callers and notes are told."""
-    calls: tuple[CallShown, ...] = ()
-    may_call: tuple[CallShown, ...] = ()
+    calls: tuple[ResolvedCall, ...] = ()
+    may_call: tuple[ResolvedCall, ...] = ()
     """The unclear callers, if they were asked for."""
     notes: tuple[ShownNote, ...] = ()
     """Notes that cite one of the symbols of a file."""

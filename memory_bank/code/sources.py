@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, cast
 
 from blake3 import blake3
 
@@ -55,18 +54,6 @@ _MAX_BYTES = 4_000_000
 """Maximum bytes of a document; a larger one might take many seconds to parse."""
 
 KIND = "code.sources"
-
-
-class SourceModule(Protocol):
-    """What an installed source of documents has."""
-
-    def open_source(
-        self, tree: WorkTree, files: Callable[[], Mapping[str, StatSignature]]
-    ) -> Source:
-        """Return a source for a work tree; `files` gives its files now, without those of banks.
-
-        Its keys are paths of files of the work tree, or other names that are no such paths.
-        """
 
 
 class JoinedSources:
@@ -123,17 +110,21 @@ class JoinedSources:
 def list_files(
     tree: WorkTree, table: SymbolTable, *, without: Iterable[str], subjects: CommitSubjects
 ) -> Source:
-    """Return the files of a work tree, with the documents of installed sources."""
+    """Return the files of a work tree, with the documents of installed sources.
+
+    The function `open_source` of an installed source takes the work tree, and a function for its
+    files now, without those of banks. The keys of its documents are paths of files of the work
+    tree, or other names that are no such paths.
+    """
     own = FileSource(tree, table, without=without, subjects=subjects)
 
     def files() -> Mapping[str, StatSignature]:
         all_files = table.scanned.files if table.scanned else {}
         return {path: file for path, file in all_files.items() if own.may_have(path)}
 
-    modules = [
-        cast("SourceModule", plugins.load(KIND, name)) for name in plugins.list_plugins(KIND)
+    sources = [
+        plugins.load(KIND, name).open_source(tree, files) for name in plugins.list_plugins(KIND)
     ]
-    sources = [module.open_source(tree, files) for module in modules]
     return JoinedSources([own, *sources]) if sources else own
 
 
@@ -332,15 +323,12 @@ class CommitSource(Source):
             return None
         if etag == key:
             return Unchanged(key, UNDATED)
+        lines = _split_message(commit)
         return Document(
             key,
             key,
             commit.subject,
-            tuple(
-                divide_lines(
-                    _split_message(commit), range(1, len(_split_message(commit)) + 1), REST
-                )
-            ),
+            tuple(divide_lines(lines, range(1, len(lines) + 1), REST)),
             dates=Dates(commit.written, commit.written, stated=False),
             data={"author": commit.author},
             about=commit.author,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -16,14 +16,13 @@ from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import BadInput, SymbolNotFound, did_you_mean, similar_names
 from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation, topic
 from memory_bank.code import lookup, views
-from memory_bank.code.calls import ResolvedCall
 from memory_bank.code.commits import message_reason
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.code.index.database import IntentRow, SymbolRow
+from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.index.work_tree import is_markdown
 from memory_bank.code.lookup import path_from_shell
 from memory_bank.code.parse.parsed_file import TEST, Symbol
-from memory_bank.code.records import CallShown, CouplingAnswer, SymbolDetails, SymbolList
+from memory_bank.code.records import CouplingAnswer, SymbolDetails, SymbolList
 from memory_bank.notes.sections import sentence_below
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.index import View
@@ -250,22 +249,12 @@ def describe_symbol(code: Codebase, row: SymbolRow, *, may_call: bool = False) -
         symbol=row,
         doc=row.symbol.doc,
         fingerprint=row.symbol.fingerprint,
-        calls=tuple(map(_view_call, graph.callees(row))),
-        called_by=view_callers(callers),
+        calls=tuple(graph.callees(row)),
+        called_by=tuple(callers),
         unclear_callers=len(unclear),
-        may_call=view_callers(unclear) if may_call else (),
+        may_call=tuple(unclear) if may_call else (),
         access_count=access.times if access else 0,
         last_accessed_at=seconds_to_iso(access.last) if access and access.times else "",
-    )
-
-
-def view_callers(calls: Iterable[ResolvedCall]) -> tuple[CallShown, ...]:
-    """Return calls of a symbol as answers have them, with their callers."""
-    return tuple(
-        CallShown(
-            resolved_call.written, *_list_place_fields(resolved_call.caller), resolved_call.how
-        )
-        for resolved_call in calls
     )
 
 
@@ -320,8 +309,8 @@ def existing_path(code: Codebase, file: str) -> str:
     """
     if path := existing_file(code, file):
         return path
-    state = code.coupling()
-    return lookup.known_file(code.root, state.files, state.coupling.history.renamed, file)
+    state, _ = code.coupling()
+    return lookup.known_file(code.root, state.files, state.history.renamed, file)
 
 
 def _yield_forms(root: Path, text: str) -> Iterator[str]:
@@ -333,18 +322,6 @@ def _yield_forms(root: Path, text: str) -> Iterator[str]:
         below = os.path.relpath(place, root).replace(os.sep, "/")
         if below != ".." and not below.startswith("../"):
             yield "" if below == "." else below
-
-
-def _view_call(callee: ResolvedCall) -> CallShown:
-    if callee.called is None:
-        return CallShown(callee.written, None, None, None, None, None, callee.alike)
-    return CallShown(callee.written, *_list_place_fields(callee.called), callee.how)
-
-
-def _list_place_fields(row: SymbolRow | IntentRow) -> tuple[str, str, str, int]:
-    if isinstance(row, IntentRow):
-        return row.id, row.intent.title, row.path, row.intent.line
-    return row.id, row.name, row.path, row.line
 
 
 COUPLING_VERSION = "1.0"
@@ -383,12 +360,11 @@ def coupling(
     Raises BadInput for a path outside, FileNotFound with similar names for an unknown one.
     """
     with codebase.lock:
-        state = codebase.coupling()
-        renamed = state.coupling.history.renamed
-        path = lookup.known_file(codebase.root, state.files, renamed, file)
-        rows = state.coupling.of(path)[: min(max(limit, 1), MOST_COUPLED)]
-        commits = len(state.coupling.history.of(path))
-    return CouplingAnswer(COUPLING_VERSION, path, commits, tuple(rows), state.notices)
+        coupling, notices = codebase.coupling()
+        path = lookup.known_file(codebase.root, coupling.files, coupling.history.renamed, file)
+        rows = coupling.of(path)[: min(max(limit, 1), MOST_COUPLED)]
+        commits = len(coupling.history.of(path))
+    return CouplingAnswer(COUPLING_VERSION, path, commits, tuple(rows), notices)
 
 
 topic(

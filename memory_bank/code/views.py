@@ -17,13 +17,13 @@ from memory_bank.base.rendering import (
 )
 from memory_bank.base.screen import FOUND, NOTHING, Piece, show_place
 from memory_bank.base.view import Block, Table, View
+from memory_bank.code.calls import ResolvedCall
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.records import (
     BlastRadius,
-    CallShown,
     CouplingAnswer,
     ExplainedSymbol,
     GuardingTests,
@@ -187,7 +187,7 @@ def view_coupling(answer: CouplingAnswer) -> View:
     )
 
 
-def calls_table(title: str, calls: Sequence[CallShown], code: Codebase | None) -> list[Table]:
+def calls_table(title: str, calls: Sequence[ResolvedCall], code: Codebase | None) -> list[Table]:
     """Describe calls to or from a symbol; those that may mean several have no place."""
     rows = [
         (

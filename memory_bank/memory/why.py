@@ -19,6 +19,7 @@ from memory_bank.base.screen import FOUND, NOTHING, Piece, cut
 from memory_bank.base.setting_sections import BANK
 from memory_bank.base.view import Block, Part, View
 from memory_bank.code import lookup
+from memory_bank.code.calls import ResolvedCall
 from memory_bank.code.citing_notes import find_citing_notes
 from memory_bank.code.commits import message_reason
 from memory_bank.code.coupled import CoupledFile
@@ -27,8 +28,6 @@ from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.index.work_tree import find_work_tree
-from memory_bank.code.records import CallShown
-from memory_bank.code.symbols import view_callers
 from memory_bank.code.views import (
     calls_table,
     coupled_table,
@@ -85,7 +84,7 @@ class Why(NamedTuple):
     """Notes whose `applies_to` means the file."""
     tests: tuple[Guard, ...] = ()
     """Tests of the definition, else of the file."""
-    called_by: tuple[CallShown, ...] = ()
+    called_by: tuple[ResolvedCall, ...] = ()
     """Calls of the definition."""
     coupled: tuple[CoupledFile, ...] = ()
     """Files that may change with the file, as `blast_radius` has them."""
@@ -230,13 +229,13 @@ def _add_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) -> 
         _, calls, guards = code.relations()
         tests = guards.of_symbol(row) if row else guards.of_file(path)
         callers = calls.callers(row)[0] if row else ()
-        coupled = list_depended_files(read_coupling(code)[0], path, _MOST_COUPLED)
+        coupled = list_depended_files(read_coupling(code)[0], path)
     return answer._replace(
         definition=row,
         rules=find_citing_notes(code, bank, path).applying[:most],
         tests=tuple(tests[:most]),
-        called_by=view_callers(callers[:most]),
-        coupled=coupled,
+        called_by=tuple(callers[:most]),
+        coupled=tuple(coupled[:_MOST_COUPLED]),
         problem=problem or None,
     )
 

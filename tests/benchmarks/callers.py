@@ -56,8 +56,8 @@ def edges(code: Codebase) -> dict[str, list[Edge]]:
     found = defaultdict[str, list[Edge]](list)
     for row in code.table.symbols("1"):
         for one in graph.callees(row):
-            if one.called is not None:
-                found[row.language].append(Edge(row, one.called, one.written))
+            if isinstance(one.row, SymbolRow):
+                found[row.language].append(Edge(row, one.row, one.written))
     return found
 
 

@@ -66,8 +66,8 @@ def repository(name: str, tree: Path) -> Repository:
         raise ValueError("it is no repository with its whole history")
     cut = len(listed) // 5
     changes = at.file_changes(1 << 40)
-    rows = [(one, changes.get(one.n, ())) for one in listed]
-    before = listed[cut].id
+    rows = [(one, changes.get(one[0], ())) for one in listed]
+    before = listed[cut][1]
     texts = dict(_texts(tree, before))
     files = frozenset(_paths(tree, before))
     return Repository(

@@ -21,16 +21,14 @@ def graph(table: SymbolTable) -> CallGraph:
 def callees(table: SymbolTable, name: str) -> dict[str, tuple[str, str] | None]:
     graph = CallGraph(table, ImportTargets(table))
     return {
-        one.written: (f"{one.called.path}#{one.called.symbol.qualified}", one.how)
-        if one.called
-        else None
+        one.written: (f"{one.row.path}#{one.row.symbol.qualified}", one.how) if one.row else None
         for one in graph.callees(find_symbol(table, name))
     }
 
 
 def callers(table: SymbolTable, name: str) -> tuple[list[str], int]:
     calls, unclear = CallGraph(table, ImportTargets(table)).callers(find_symbol(table, name))
-    names = [f"{call.caller.path}#{call.caller.symbol.qualified}" for call in calls]  # type: ignore[union-attr]
+    names = [f"{call.row.path}#{call.row.symbol.qualified}" for call in calls]
     return names, len(unclear)
 
 
@@ -44,7 +42,7 @@ def test_calls_out_lead_to_symbols(table: SymbolTable) -> None:
 
 def test_callers_come_with_how_they_are_known(table: SymbolTable, graph: CallGraph) -> None:
     found = graph.callers(find_symbol(table, "Order.check"))[0]
-    assert [(one.caller.path, one.how) for one in found] == [
+    assert [(one.row.path, one.how) for one in found] == [
         ("shop/orders.py", SAME_FILE),
         ("tests/test_orders.py", IMPORTED),
     ]
@@ -200,9 +198,7 @@ def test_what_cannot_be_told_is_counted(shop: Path, table: SymbolTable, graph: C
         },
     )
     table.refresh()
-    found = {
-        one.written: (one.called, one.alike) for one in graph.callees(find_symbol(table, "post"))
-    }
+    found = {one.written: (one.row, one.alike) for one in graph.callees(find_symbol(table, "post"))}
     assert found == {"it.send": (None, 3)}  # Gateway's too; C.send is B's
 
 
@@ -228,7 +224,7 @@ def test_guesses_lead_nowhere(shop: Path, table: SymbolTable, graph: CallGraph) 
     table.refresh()
     assert callees(table, "total") == {"add_up": None}
     shown = graph.callees(find_symbol(table, "charge_with_retry"))
-    assert {one.written: (one.called, one.alike) for one in shown}["gateway.charge"] == (None, 1)
+    assert {one.written: (one.row, one.alike) for one in shown}["gateway.charge"] == (None, 1)
 
 
 def test_what_a_call_is_made_on_decides(shop: Path, table: SymbolTable) -> None:
@@ -312,7 +308,7 @@ def test_overloaded_methods_count_as_one(shop: Path, table: SymbolTable) -> None
 def test_a_test_calls_symbols(table: SymbolTable, graph: CallGraph) -> None:
     (test,) = table.tests("t.symbol = 'test_an_empty_order_is_refused'")
     (call,) = graph.tests_calling(find_symbol(table, "Order.check"))[0]
-    assert call.caller == test
+    assert call.row == test
 
 
 @pytest.mark.parametrize(

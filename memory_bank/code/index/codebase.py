@@ -23,7 +23,7 @@ from memory_bank.base.setting_sections import HYBRID
 from memory_bank.base.settings import Settings, load
 from memory_bank.code.calls import CallGraph
 from memory_bank.code.commits import CodeHistory, CommitSubjects, CountedCommits
-from memory_bank.code.coupled import CoupledFiles, CouplingState, WordTable
+from memory_bank.code.coupled import CoupledFiles, Coupling, WordTable
 from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow
@@ -388,8 +388,8 @@ class Codebase:
         except Busy:
             return self._history
 
-    def coupling(self, *, refresh: bool = True) -> CouplingState:
-        """Return the coupling of all files as of now; raise StorageFailed.
+    def coupling(self, *, refresh: bool = True) -> tuple[Coupling, tuple[str, ...]]:
+        """Return the coupling of all files as of now, and what is left out; raise StorageFailed.
 
         Without `refresh`, files and imports are those of the last `refresh` or `catch_up`, if any.
         """
@@ -397,9 +397,8 @@ class Codebase:
             problem = self.refresh() if refresh or self.table.scanned is None else ""
             # if git can't list the files, this raises
             scan = self.table.scanned or self.tree.scan()
-            state = self._coupled_files.state(scan, self.relations().imports.graph)
-            notices = (*[problem][: bool(problem)], *state.notices)
-            return state._replace(notices=notices)
+            coupling, notices = self._coupled_files.read(scan, self.relations().imports.graph)
+            return coupling, (*filter(None, [problem]), *notices)
 
     def is_note(self, path: str) -> bool:
         """Tell whether a file below the work tree is in the bank, or included in it."""

@@ -145,6 +145,16 @@ class IntentRow(NamedTuple):
     language: str
     intent: Intent
 
+    @property
+    def name(self) -> str:
+        """What it says should happen."""
+        return self.intent.title
+
+    @property
+    def line(self) -> int:
+        """Its first line."""
+        return self.intent.line
+
 
 class FileRow(NamedTuple):
     """A file of the work tree that was read."""

@@ -205,7 +205,7 @@ def find_cursor_symbol(
         row = _find_row(code, path, namesakes[0].qualified)
         return CursorSymbol(namesakes[0], path, row) if len(namesakes) == 1 else None
     target = code.relations().calls.find_target(word, Caller(path, file.language, ""))
-    return CursorSymbol(target.symbol.symbol, target.symbol.path, target.symbol) if target else None
+    return CursorSymbol(target[0].symbol, target[0].path, target[0]) if target else None
 
 
 def view_context(
@@ -258,8 +258,8 @@ def _find_called(
     for outer in enclosing:
         row = _find_row(code, path, outer.qualified)
         for callee in graph.callees(row) if row else ():
-            if callee.called is not None and last_part(callee.written) == word:
-                return callee.called
+            if isinstance(callee.row, SymbolRow) and last_part(callee.written) == word:
+                return callee.row
     return None
 
 

@@ -17,7 +17,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError, NoBank
 from memory_bank.base.filenames import working_folder
 from memory_bank.base.repairs import Reports
-from memory_bank.code.coupled import CoupledFile, CouplingState
+from memory_bank.code.coupled import CoupledFile, Coupling
 from memory_bank.code.index.codebase import Codebase
 
 OpenCode: TypeAlias = "Callable[[Callable[[], bool]], Codebase]"
@@ -74,7 +74,7 @@ class SharedCode:
         """Set while the thread keeps the index up to date."""
         self._last = 0.0
         """When the last request asked for the code."""
-        self._state: CouplingState | None = None
+        self._coupling: Coupling | None = None
         self._coupled: tuple[object, dict[str, Sequence[CoupledFile]]] = (None, {})
 
     @property
@@ -93,7 +93,7 @@ class SharedCode:
     @property
     def ready(self) -> bool:
         """Whether the thread has read the coupling of files."""
-        return self._state is not None
+        return self._coupling is not None
 
     def start(self) -> None:
         """Let requests start the thread from now on, and start it if one has asked before."""
@@ -121,15 +121,15 @@ class SharedCode:
 
     def coupled(self, path: str) -> Sequence[CoupledFile]:
         """Return the files that are coupled with a file, as the thread has read them last."""
-        state = self._state
-        if state is None:
+        coupling = self._coupling
+        if coupling is None:
             return ()
-        if self._coupled[0] is not state.coupling:
-            self._coupled = state.coupling, {}
-        coupling = self._coupled[1]
-        if path not in coupling:
-            coupling[path] = state.coupling.of(path)
-        return coupling[path]
+        if self._coupled[0] is not coupling:
+            self._coupled = coupling, {}
+        coupled = self._coupled[1]
+        if path not in coupled:
+            coupled[path] = coupling.of(path)
+        return coupled[path]
 
     def stop(self) -> None:
         """End the thread permanently, and wait for it a short time."""
@@ -246,7 +246,7 @@ class SharedCode:
         with code.lock:
             code.relations()
         self._check_stop()
-        self._state = own.coupling(refresh=False)
+        self._coupling, _ = own.coupling(refresh=False)
 
     def _check_stop(self, *_: object) -> None:
         if self._stop.is_set():

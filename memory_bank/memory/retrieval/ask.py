@@ -539,7 +539,7 @@ def _add_coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
     """Return the files that change with the best ones, scored by these and how often they do."""
     file_results = [result for result in ranked if result.kind in _LANES]
     best = sorted(file_results, key=lambda result: -result.relevance_score)[:_COUPLED_WITH]
-    coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
+    coupling, _ = codebase.coupling(refresh=False)  # the search has just caught up
     return [
         Result(
             id=None,
