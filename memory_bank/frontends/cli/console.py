@@ -241,13 +241,15 @@ class Console:
         """Print rows in columns of these widths; a longer cell continues below itself."""
         from rich.table import Table
 
-        for number, row in enumerate(rows):
+        for number, group in enumerate([[row] for row in rows] if any(below) else [rows]):
             grid = Table.grid(padding=(0, _GAP, 0, 0))
             for width in widths:
                 grid.add_column(width=width, overflow="fold")
-            grid.add_row(
-                *(self._text([(cell, rest if at else first)]) for at, cell in enumerate(row))
-            )
+            for first_cell, *cells in group:
+                grid.add_row(
+                    self._text([(first_cell, first)]),
+                    *(self._text([(cell, rest)]) for cell in cells),
+                )
             self._print(grid)
             self._print_below(below, number)
 
