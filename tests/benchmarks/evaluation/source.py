@@ -14,7 +14,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.notes.passages import split_passages
 from memory_bank.search.engine import Engine
 from memory_bank.search.index import Index
-from memory_bank.search.query import parse
+from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.base import Scope
 
 Search = Callable[[str, str, int], list[str]]
@@ -90,7 +90,7 @@ def searching(documents: Iterable[Text], place: Path, settings: Settings) -> Ite
 
 def _names(index: Index, engine: Engine, text: str, mode: str, limit: int) -> list[str]:
     index.catch_up()  # as before each answer of a bank
-    question = parse(text, times=False).question
+    question = parse(Query(text, reads_times=False)).question
     found = engine.search(question, Scope(), mode=mode, limit=limit, now=time.time())
     assert found.mode == mode, found.fallback_reason
     return [hit.document.key for hit in found.hits]
