@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 
 from memory_bank.code.languages.base import MOST_TEXT
-from memory_bank.sessions.compression import sentences, turns
+from memory_bank.sessions.compression import edits, turns
 
 from .pattern_texts import Named, patterns, run, texts
 
@@ -32,7 +32,7 @@ EXEMPT = {
     "notes.secrets.named_values._NO_VALUE": (30, "the rest of a property's name"),
     "notes.secrets.named_values._USER": (40, "what stands before a value"),
     "programs.toml: error": (turns._MOST_LINE, "the beginning of a line of output"),
-    "programs.toml: name": (sentences._LINE, "the beginning of a line of code"),
+    "programs.toml: name": (edits._LINE, "the beginning of a line of code"),
 }
 """Patterns that are quadratic, with the number of characters that reaches them, and of what."""
 LONGEST = 0.25
