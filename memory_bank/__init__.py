@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memory_bank.memory.confirm import promote
     from memory_bank.memory.create import create, remember_many
     from memory_bank.memory.edit import append, edit, update
-    from memory_bank.memory.forgetting.forget import forget
+    from memory_bank.memory.forget import forget
     from memory_bank.memory.import_notes import import_notes
     from memory_bank.memory.links import ghosts, links_of, path_between, related
     from memory_bank.memory.move_and_merge import merge, rename
@@ -88,7 +88,7 @@ _HOMES = {
         "update",
     ),
     "memory.records": ("Draft",),
-    "memory.forgetting.forget": ("forget",),
+    "memory.forget": ("forget",),
     "memory.import_notes": ("import_notes",),
     "memory.links": (
         "ghosts",

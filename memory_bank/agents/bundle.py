@@ -17,9 +17,9 @@ from memory_bank.agents import client_files, clients
 from memory_bank.agents.client_files import START_SERVER, HookClient, McpClient
 from memory_bank.agents.clients.base import PLUGIN
 from memory_bank.agents.hook_install import BUNDLE, add_hooks, remove_hooks
-from memory_bank.bank import program_files
+from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.program_files import PROGRAM, FileEdit
+from memory_bank.bank.written_files import PROGRAM, FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.base.operation import Param, operation
@@ -107,8 +107,8 @@ def generate_files() -> dict[str, str]:
 def _plan_own_files(project: Path, *, remove: bool) -> Iterator[FileEdit]:
     """Yield the changes of files that are all ours; one that somebody wrote is not overwritten."""
     for name, text in generate_files().items():
-        file = program_files.project_file(project, name)
-        before = program_files.read_text(file)
+        file = written_files.project_file(project, name)
+        before = written_files.read_text(file)
         if before is not None and before != text and PROGRAM not in before:
             raise Conflict(f"{file} is not of this bundle", "move it elsewhere")
         yield FileEdit(file, before, None if remove else text)
@@ -121,9 +121,9 @@ def _edit_program_files(
     texts: dict[Path, list[str | None]] = {}
     for part in parts:
         program = client_files.describe_part(name, part)
-        file = program_files.project_file(bank.layout.project, program.project_file)
-        states = texts.setdefault(file, [program_files.read_text(file)])
-        with program_files.explain_errors(file):
+        file = written_files.project_file(bank.layout.project, program.project_file)
+        states = texts.setdefault(file, [written_files.read_text(file)])
+        with written_files.explain_errors(file):
             states.append(_edit_part(program, states[-1], remove=remove))
     for file, states in texts.items():
         before, after = states[0], states[-1]

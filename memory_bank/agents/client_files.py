@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from memory_bank.agents import clients
 from memory_bank.agents.json_file import JsonFile, TomlFile
-from memory_bank.bank import program_files
+from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.program_files import PROGRAM, FileEdit
+from memory_bank.bank.written_files import PROGRAM, FileEdit
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
 from memory_bank.base.filenames import FOLDER
@@ -176,7 +176,7 @@ def client_file(program: Program, bank: Bank | None, scope: str) -> Path:
     if bank is None or bank.layout.root.name != FOLDER:
         raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
     hint = Hint.REMOVE_LINK_OR_USE_USER_SCOPE
-    return program_files.project_file(bank.layout.project, program.project_file, hint)
+    return written_files.project_file(bank.layout.project, program.project_file, hint)
 
 
 def user_file(
@@ -205,7 +205,7 @@ def find_bundle_file(client: str, part: str, project: Path | None) -> Path | Non
         return None
     for file in _list_bundle_files(client, part, project):
         with suppress(MemoryBankError):
-            if is_bundled(program_files.read_text(file), client, part):
+            if is_bundled(written_files.read_text(file), client, part):
                 return file
     return None
 

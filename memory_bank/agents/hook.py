@@ -238,10 +238,10 @@ def _run_afterwards(args: Sequence[str], place: _Place) -> None:
 
 def _work(root: str, place: _Place) -> None:
     """Index and embed what queries and hooks have left, unless another process does it."""
-    from memory_bank.memory import background
+    from memory_bank.memory import maintenance
 
     place.root = root
-    background.run(root)
+    maintenance.run(root)
 
 
 def compress_and_end(

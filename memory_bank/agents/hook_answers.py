@@ -285,7 +285,7 @@ def _map_rules(bank: Bank, prompt: str, client: str) -> dict[str, str]:
 
     The line of a rule is empty if the client has read it in its files of instructions.
     """
-    from memory_bank.notes.file_patterns import APPLIES_TO, named_files
+    from memory_bank.base.filenames import APPLIES_TO, named_files
 
     files = named_files(prompt)
     if not files or not bank.read(lambda view: count_values(view.manifest, APPLIES_TO)):

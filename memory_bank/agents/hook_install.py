@@ -14,7 +14,7 @@ from pathlib import Path
 from memory_bank.agents import client_files, clients
 from memory_bank.agents.client_files import GUARD, ClientPlace, HookClient, find_bundle_file
 from memory_bank.agents.clients import SCOPES
-from memory_bank.bank import program_files
+from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
@@ -123,11 +123,11 @@ def _make_command(client: HookClient, event: str, scope: str, key: str) -> str:
 def _guard_command(client: HookClient, event: str, key: str) -> str:
     """Return a command that starts an installed program, and else says how to get it, once."""
     module = clients.find(client.name, clients.HOOKS)
-    run = f"{program_files.PROGRAM} hook {client.name} {event}"
+    run = f"{written_files.PROGRAM} hook {client.name} {event}"
     answer = module.answer(event, "start", _MISSING) if module.EVENTS[event] == "start" else None
     text = f"echo '{json.dumps(answer)}'" if answer else ""
     if key == "powershell":
-        there = f"Get-Command {program_files.PROGRAM} -ErrorAction SilentlyContinue"
+        there = f"Get-Command {written_files.PROGRAM} -ErrorAction SilentlyContinue"
         return f"if ({there}) {{ {run} }} else {{ {text} }}; exit 0"
     absent = f"{{ {text}; exit 0; }}" if text else "exit 0"
     return f"{GUARD} || {absent}; {run} || exit 0"
@@ -191,7 +191,7 @@ def _yield_entries(
 
 def _find_words(scope: str) -> list[str]:
     """Return the command of this program: with this machine's path, or one for all of a project."""
-    return [program_files.PROGRAM] if scope == "project" else program_files.find_program()
+    return [written_files.PROGRAM] if scope == "project" else written_files.find_program()
 
 
 def _check_plugin(text: str | None) -> None:
@@ -200,7 +200,7 @@ def _check_plugin(text: str | None) -> None:
 
 
 def _read_place(client: HookClient, scope: str, file: Path) -> ClientPlace:
-    text = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
+    text = written_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
     if text is None:
         return ClientPlace(client.name, _HOOKS, scope, str(file), installed=False)
     if client.plugin:
@@ -211,11 +211,11 @@ def _read_place(client: HookClient, scope: str, file: Path) -> ClientPlace:
         ours = text.startswith(_MARK)
         command, events = shlex.join(map(str, words)), client.events if ours else ()
     else:
-        with program_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
+        with written_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
             handlers = _find_handlers(client, text)
         ours, command = bool(handlers), handlers[0].command if handlers else ""
         if command.startswith(GUARD):
-            command = f"{program_files.PROGRAM} hook "
+            command = f"{written_files.PROGRAM} hook "
         events = tuple(dict.fromkeys(handler.event for handler in handlers))
         words = _split_words(command)
     off = client.off and not client.plugin and client.editor.value_at(text, (client.off,)) is True

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from memory_bank.agents import client_files, clients
 from memory_bank.agents.clients.base import leads_to, read_texts
-from memory_bank.bank import program_files
+from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.program_files import FileEdit
+from memory_bank.bank.written_files import FileEdit
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
@@ -81,8 +81,8 @@ def check_files(bank: Bank, *, remove: bool = False) -> RuleFiles:
     )
     text = "" if remove else written_block.text
     project = bank.layout.project
-    file = program_files.project_file(project, FILE)
-    before = program_files.read_text(file)
+    file = written_files.project_file(project, FILE)
+    before = written_files.read_text(file)
     after = rules_block.replace_block(before, text)
     refused = [
         project_rule._replace(waits=rules_block.REFUSED) for project_rule in written_block.refused
@@ -194,8 +194,8 @@ def write_files(rule_files: RuleFiles, *, edited: bool = False) -> None:
 
 def _plan_pointers(project: Path, *, add: bool) -> Iterator[FileEdit]:
     """Yield the changes of files that make other programs read AGENTS.md."""
-    yield _plan_claude_file(program_files.project_file(project, _CLAUDE), project, add=add)
-    yield _plan_gemini_file(program_files.project_file(project, _GEMINI), add=add)
+    yield _plan_claude_file(written_files.project_file(project, _CLAUDE), project, add=add)
+    yield _plan_gemini_file(written_files.project_file(project, _GEMINI), add=add)
 
 
 def _plan_claude_file(file: Path, project: Path, *, add: bool) -> FileEdit:
@@ -203,7 +203,7 @@ def _plan_claude_file(file: Path, project: Path, *, add: bool) -> FileEdit:
 
     Nothing is needed where a CLAUDE.md of the project is a link to it, or imports it.
     """
-    text = program_files.read_text(file)
+    text = written_files.read_text(file)
     newline = "\r\n" if text and "\r\n" in text else "\n"
     ours = f"{newline}{_MARKED}{newline}{_IMPORT}{newline}"
     theirs = text and text.replace(ours, "", 1)
@@ -218,8 +218,8 @@ def _plan_claude_file(file: Path, project: Path, *, add: bool) -> FileEdit:
 
 def _plan_gemini_file(file: Path, *, add: bool) -> FileEdit:
     """Name AGENTS.md in the settings of Gemini CLI, which else reads only GEMINI.md."""
-    text, editor = program_files.read_text(file), client_files.mcp_client("gemini").editor
-    with program_files.explain_errors(file):
+    text, editor = written_files.read_text(file), client_files.mcp_client("gemini").editor
+    with written_files.explain_errors(file):
         entry = editor.value_at(text, _NAMES) if text else None
         names = entry if isinstance(entry, list) else [entry or _GEMINI_DEFAULT]
         if add == (FILE in names):

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from memory_bank.agents import client_files, clients
 from memory_bank.agents.client_files import ClientChange, ClientPlace, McpClient
-from memory_bank.bank import program_files
+from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
 from memory_bank.base.filenames import FOLDER
 
-SERVER = program_files.PROGRAM
+SERVER = written_files.PROGRAM
 """The default name of the server in a client's configuration."""
 
 _BANK = "--bank"
@@ -132,7 +132,7 @@ def find_entries(client: McpClient, bank: Bank | None) -> Iterator[ClientPlace]:
     for scope, file, keys in files:
         servers: object = None
         with suppress(MemoryBankError):
-            servers = client.editor.value_at(program_files.read_text(file) or "", keys)
+            servers = client.editor.value_at(written_files.read_text(file) or "", keys)
         for name, entry in servers.items() if isinstance(servers, dict) else ():
             if _starts_this(entry) and _read_bank(entry) in banks:
                 command = str(entry.get("command", ""))
@@ -180,7 +180,7 @@ def _is_found(theirs: str, client: McpClient, ours: str) -> bool:
 
 def _make_entry(client: McpClient, scope: str, folder: str) -> dict[str, object]:
     """Return the entry for a client: a command that works in any folder."""
-    command, *first = [SERVER] if scope == "project" else program_files.find_program()
+    command, *first = [SERVER] if scope == "project" else written_files.find_program()
     bank = [_BANK, folder] if folder else []
     return {**client.extra, "command": command, "args": [*first, "serve", "mcp", *bank]}
 

@@ -20,7 +20,7 @@ from memory_bank.agents.client_files import (
     is_bundled,
 )
 from memory_bank.agents.server_install import SERVER
-from memory_bank.bank import program_files
+from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.base.operation import Param, operation, topic
@@ -79,9 +79,9 @@ def plan_change(
         name, named, hint = "", False, Hint.EDIT_HOOKS_BY_HAND
     else:
         hint = Hint.EDIT_BY_HAND
-    before = program_files.read_text(file, hint)
+    before = written_files.read_text(file, hint)
     change = ClientChange(file, before, before, program, scope, name)
-    with program_files.explain_errors(file, hint):
+    with written_files.explain_errors(file, hint):
         text = before
         if isinstance(program, McpClient):
             text = server_install.read_command(program, file, before, name, remove=remove)

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_bank.bank import note_files, program_files
+from memory_bank.bank import note_files, written_files
 from memory_bank.bank.config_file import change_file, set_setting
-from memory_bank.bank.program_files import RULES
+from memory_bank.bank.written_files import RULES
 from memory_bank.base import lazy_pattern, paths, settings
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, find_bank_above, why_outside
@@ -173,7 +173,7 @@ def _is_written(path: Path) -> bool:
 
 def _text(file: Path) -> str | None:
     try:
-        return program_files.read_text(file)
+        return written_files.read_text(file)
     except MemoryBankError:
         return None
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from memory_bank.base.locks import is_locked
 
 BACKGROUND = "--background"
-"""What `memory-bank hook` has in the place of an event to do the work of `memory.background`."""
+"""What `memory-bank hook` has in the place of an event to do the work of `memory.maintenance`."""
 
 WORK_FOLDER = "background"
-"""The folder of an index that is locked while the process of `memory.background` runs."""
+"""The folder of an index that is locked while the process of `memory.maintenance` runs."""
 
 
 def is_at_work(index: Path) -> bool:
@@ -22,7 +22,7 @@ def is_at_work(index: Path) -> bool:
 
 
 def start_background(root: str) -> None:
-    """Start the work of `memory.background` on the bank of a folder of notes; raise OSError.
+    """Start the work of `memory.maintenance` on the bank of a folder of notes; raise OSError.
 
     It ends at once where another one is at work. None is started in continuous integration.
     """

@@ -19,12 +19,12 @@ from memory_bank.bank.open_index import NoteRow, note_of
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import did_you_mean, differ_by_one_letter
+from memory_bank.base.filenames import APPLIES_TO, matches_file, yield_patterns
 from memory_bank.code import lookup
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import CodeDatabase
 from memory_bank.code.lookup import SCHEME, linked_symbol
 from memory_bank.notes import names
-from memory_bank.notes.file_patterns import APPLIES_TO, matches_file, yield_patterns
 from memory_bank.notes.sections import sentence_around, sentence_below
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows

@@ -12,8 +12,8 @@ from memory_bank.base.errors import MemoryBankError
 from memory_bank.git import repository
 from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter
-from memory_bank.notes.compare.note_change import MAX_CHARACTERS, Words, share_of_words, split_words
 from memory_bank.notes.names import name_of
+from memory_bank.notes.note_change import MAX_CHARACTERS, Words, share_of_words, split_words
 from memory_bank.notes.schema import folder_for_type
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows

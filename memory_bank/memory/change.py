@@ -20,10 +20,9 @@ from memory_bank.memory import amendments
 from memory_bank.memory.links import describe_dead_links
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
-from memory_bank.notes import front_matter, parsing, sections
-from memory_bank.notes.compare import note_comparison
-from memory_bank.notes.compare.note_change import NoteChange
+from memory_bank.notes import front_matter, note_comparison, parsing, sections
 from memory_bank.notes.note import find_section
+from memory_bank.notes.note_change import NoteChange
 from memory_bank.notes.schema import read_meta, spelled_key, spelled_keys
 from memory_bank.sessions.redaction import hide_private
 from memory_bank.trust.author_keys import keep_author_keys

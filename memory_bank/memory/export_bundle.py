@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
-from memory_bank.bank import open_index, output_files
+from memory_bank.bank import open_index, written_files
 from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
@@ -132,11 +132,11 @@ def export_okf(
     files |= {okf.index_of(name): export.index(name) for name in export.folders}
     if log:
         files["log.md"] = export.log()
-    output = output_files.resolve_folder(place)
+    output = written_files.resolve_folder(place)
     try:
         for path, text in sorted(files.items()):
             with output.file(path, make=True) as file:
-                output_files.put_file(file, text.encode())
+                written_files.put_file(file, text.encode())
     except OSError as error:
         raise StorageFailed(f"{place} can't be written: {error}", "name another place") from error
     old = tuple(sorted(had - files.keys()))

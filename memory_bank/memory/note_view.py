@@ -22,10 +22,9 @@ from memory_bank.code.lookup import has_kind, path_below
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change
 from memory_bank.memory.show import show
-from memory_bank.notes import front_matter, links
-from memory_bank.notes.compare import note_comparison
-from memory_bank.notes.compare.note_change import NoteChange
+from memory_bank.notes import front_matter, links, note_comparison
 from memory_bank.notes.note import RELATIVE_KINDS
+from memory_bank.notes.note_change import NoteChange
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.folders import read_stat
 from memory_bank.search.index import View

@@ -14,9 +14,9 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Document
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.filenames import matches_file, yield_patterns
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
-from memory_bank.notes.file_patterns import matches_file, yield_patterns
 from memory_bank.notes.identity import make_slug
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note

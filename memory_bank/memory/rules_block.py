@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Literal
 
-from memory_bank.bank import program_files
+from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, StorageFailed
@@ -40,7 +40,7 @@ _BEGIN = lazy_pattern(
 
 _END = lazy_pattern(r"^<!-- memory-bank rules end -->[ \t]*(?=\r?$)", re.MULTILINE)
 
-MARKER = program_files.RULES
+MARKER = written_files.RULES
 
 _FIRST = (
     "<!-- memory-bank rules v1 {hash}: written by `memory-bank rules --write`;"
@@ -120,7 +120,7 @@ def _read_agents_file(bank: Bank) -> str | None:
     project = layout.origin.project
     tree = repository.find_worktree(project)
     if layout.origin is layout or tree is None:
-        return program_files.read_text(program_files.project_file(project, FILE))
+        return written_files.read_text(written_files.project_file(project, FILE))
     name = f"{layout.commit}:{repository.tree_prefix(tree, project)}{FILE}"  # no commit: staged
     blobs = objects.read_blobs(tree, objects.read_blob_ids(tree, [name]).values(), _MOST_BYTES)
     return next((data.decode("utf-8", "replace") for _, data in blobs), None)

@@ -15,7 +15,7 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.rendering import count
 from memory_bank.git import objects, repository
-from memory_bank.notes.compare.note_comparison import (
+from memory_bank.notes.note_comparison import (
     MAX_BYTES,
     UnreadFile,
     compare,

@@ -19,9 +19,9 @@ from memory_bank.git import objects, repository
 from memory_bank.memory.alike import similar_notes
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
-from memory_bank.notes.compare.note_change import NoteChange, Words
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import RELATIVE_KINDS
+from memory_bank.notes.note_change import NoteChange, Words
 from memory_bank.review.lint import lint
 from memory_bank.review.records import OWN, RuleWithFindings, Side
 from memory_bank.review.revision_range import STAGED, BankState, is_ghost

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from memory_bank.bank import program_files
+from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.program_files import FileEdit
+from memory_bank.bank.written_files import FileEdit
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES
 from memory_bank.base.operation import operation, topic
@@ -236,7 +236,7 @@ def install(bank: Bank) -> GitSetup:
     root, tree = bank.layout.root, _require_tree(bank)
     former_parts = {part.name: part for part in _find_setup(root, tree).parts}
     for file, ours in _list_attributes(root, tree).items():
-        text = program_files.read_text(file)
+        text = written_files.read_text(file)
         lines = (text or "").split("\n")
         if not former_parts[ATTRIBUTES].is_set or any(line not in lines for line in ours):
             kept_lines = _remove_lines(text or "", ours)
@@ -266,7 +266,7 @@ def uninstall(bank: Bank) -> GitSetup:
     root, tree = bank.layout.root, _require_tree(bank)
     former_parts = {part.name: part for part in _find_setup(root, tree).parts}
     for file, ours in _list_attributes(root, tree).items():
-        text = program_files.read_text(file)
+        text = written_files.read_text(file)
         if text is not None and (remaining := "\n".join(_remove_lines(text, ours))) != text:
             FileEdit(file, text, remaining or None).write()
     for key in _list_settings():
@@ -353,7 +353,7 @@ def _list_settings() -> dict[str, str]:
     If the program is gone, git merges the notes as it does without it: a driver that does not run
     would leave our side alone, without conflict markers.
     """
-    program = " ".join(map(shlex.quote, program_files.find_program()))
+    program = " ".join(map(shlex.quote, written_files.find_program()))
     driver = (
         f"{program} merge-driver --marker-size=%L --ours=%X --theirs=%Y -- %O %A %B %P;"
         f" code=$?; test $code -lt {_ANSWERED} -o $code -gt 128 && exit $code;"

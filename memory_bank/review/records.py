@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from memory_bank.bank.findings import Finding, ReviewFinding, Severity
 from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import count
-from memory_bank.notes.compare.note_change import NoteChange
+from memory_bank.notes.note_change import NoteChange
 
 
 class Side(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from memory_bank.bank import output_files
+from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base import __version__
 from memory_bank.base.operation import FailOn, Param, Tool, operation
@@ -63,7 +63,7 @@ def _review_in_formats(
         notes = sum(name.endswith(".md") for name in uncommitted)
     for form, file in zip(formats, outputs, strict=False):
         text = _render_format(report, form)
-        output_files.write_file(Path(file), text.encode("utf-8", "replace"))
+        written_files.write_file(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
         _show_review(call, report, formats[0], every=every)
         if notes and formats[0] == "terminal":

@@ -13,7 +13,8 @@ from memory_bank.bank.findings import ReviewFinding
 from memory_bank.base import lazy_pattern, shorten
 from memory_bank.base.rendering import count
 from memory_bank.base.text import one_line
-from memory_bank.notes.compare.note_change import (
+from memory_bank.notes.inline import plain_text
+from memory_bank.notes.note_change import (
     ClaimChange,
     KeyChange,
     LinkChange,
@@ -22,7 +23,6 @@ from memory_bank.notes.compare.note_change import (
     claim_spans,
     cut_context,
 )
-from memory_bank.notes.inline import plain_text
 from memory_bank.notes.sections import first_sentence
 from memory_bank.review.records import HEADINGS, Review, ignore_lines
 

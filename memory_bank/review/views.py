@@ -21,7 +21,7 @@ from memory_bank.base.view import Block, View
 from memory_bank.memory import overview
 from memory_bank.memory.records import Stats
 from memory_bank.memory.views import view_stats
-from memory_bank.notes.compare.note_change import (
+from memory_bank.notes.note_change import (
     START,
     ClaimChange,
     KeyChange,

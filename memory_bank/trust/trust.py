@@ -16,7 +16,7 @@ from memory_bank.git import authorship, objects, repository
 from memory_bank.git.commits import Change, Commit
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.process import LIMIT
-from memory_bank.notes.compare.note_change import align_runs
+from memory_bank.notes.note_change import align_runs
 from memory_bank.search.engine import Hit
 from memory_bank.trust.records import LineOrigin
 

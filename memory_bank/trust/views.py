@@ -11,8 +11,8 @@ from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, Piece
 from memory_bank.base.view import Block, Entry, Table, View
-from memory_bank.notes.compare.note_change import START
 from memory_bank.notes.names import name_of
+from memory_bank.notes.note_change import START
 from memory_bank.trust.records import TOUCHED, Citation, LineOrigin, NoteBlame, NoteLog, StaleReport
 
 _COLUMNS = ("commit", "date", "trust", "author", "agent", "request")

@@ -11,7 +11,7 @@ from memory_bank.agents import bundle, init_command, setup_commands
 from memory_bank.agents.clients.base import PLUGIN
 from memory_bank.agents.setup_commands import plan_change
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.program_files import FileEdit
+from memory_bank.bank.written_files import FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.text import estimate
 

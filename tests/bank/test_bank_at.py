@@ -13,7 +13,7 @@ from memory_bank.bank.revisions import bank_at
 from memory_bank.base.errors import BadInput, NoteReadOnly
 from memory_bank.base.filenames import TEMPORARY_PREFIX
 from memory_bank.git.objects import STAGED
-from memory_bank.memory.forgetting.forget import forget
+from memory_bank.memory.forget import forget
 from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes

@@ -14,7 +14,7 @@ from memory_bank.bank.bank import Conditions, open_bank
 from memory_bank.base import detached
 from memory_bank.base.detached import start_background
 from memory_bank.base.locks import hold_lock
-from memory_bank.memory import background
+from memory_bank.memory import maintenance
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
 from memory_bank.search.manifest import document_rows
@@ -36,7 +36,7 @@ def notes(project: Path) -> Path:
 def test_it_indexes_and_embeds_with_low_priority_and_ends(notes: Path) -> None:
     script = (
         "import os, sys; from memory_bank.memory import background;"
-        "before = os.nice(0); print(background.run(sys.argv[1]), os.nice(0) - before)"
+        "before = os.nice(0); print(maintenance.run(sys.argv[1]), os.nice(0) - before)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(notes)], capture_output=True, text=True, check=True
@@ -59,7 +59,7 @@ def test_an_index_of_another_embedder_is_refilled_while_words_answer_with_a_line
         assert {note.path for note in answer.notes} == {*before}
         assert re.fullmatch(r"by meaning: 0 of \d+ passages so far", answer.problem or "")
         monkeypatch.setattr(os, "nice", lambda _: 0)
-        assert background.run(str(notes))
+        assert maintenance.run(str(notes))
         answer = recall(bank, "a bird that sings")
         assert (answer.mode_used, answer.problem) == ("hybrid", None)
         assert bank.settings.memory.embedder == "minilm"
@@ -68,12 +68,12 @@ def test_an_index_of_another_embedder_is_refilled_while_words_answer_with_a_line
 def test_one_works_for_a_bank_and_another_ends_at_once(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "JOBS", ())  # else it would embed
+    monkeypatch.setattr(maintenance, "JOBS", ())  # else it would embed
     monkeypatch.setattr(os, "nice", lambda _: 0)
-    assert background.run(str(notes))
+    assert maintenance.run(str(notes))
     with hold_lock(notes / ".index/background", wait=0):
-        assert not background.run(str(notes))
-    assert background.run(str(notes))
+        assert not maintenance.run(str(notes))
+    assert maintenance.run(str(notes))
 
 
 def test_a_start_leads_to_an_index_though_nobody_asks(

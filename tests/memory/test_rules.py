@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.filenames import matches_file
 from memory_bank.memory import rules, rules_block
 from memory_bank.memory.rules import NOT_COMMITTED, NOT_IN_GIT, NOT_REVIEWED, ProjectRule
-from memory_bank.notes.file_patterns import matches_file
 from tests.git.history_builder import commit_all
 
 Opening = Callable[..., Bank]

@@ -12,7 +12,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import StorageFailed
 from memory_bank.memory.edit import append, update
-from memory_bank.memory.forgetting.forget import forget
+from memory_bank.memory.forget import forget
 from memory_bank.memory.maintenance import compare
 from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.remember import remember

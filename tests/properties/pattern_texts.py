@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import memory_bank
 from memory_bank.base import _Pattern
-from memory_bank.notes.secrets import labels, placeholders
+from memory_bank.notes.secrets import placeholders, secret_places
 from memory_bank.sessions.compression import sentences
 
 METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
@@ -93,9 +93,9 @@ def _of_tables() -> Iterator[tuple[str, re.Pattern[str]]]:
     """Yield the patterns of data files, each with what it is for."""
     for one in placeholders.read_formats():
         yield f"secrets.json: {one.kind}", placeholders.compile_format(one.pattern)
-    for place in labels._places():
+    for place in secret_places._places():
         yield f"secrets.json: {place.kind}", place.pattern
-    for label in labels._labels():
+    for label in secret_places._labels():
         yield f"secrets.json: {label.word}", label.gap
     for file in sentences.TABLES:
         for kind, value in sentences.read_table(file).items():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from memory_bank.bank.findings import OtherNote, ReviewFinding
-from memory_bank.notes.compare.note_change import (
+from memory_bank.notes.note_change import (
     ClaimChange,
     KeyChange,
     LinkChange,

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from memory_bank.base.rendering import escape_hidden
-from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpan
+from memory_bank.notes.note_change import KeyChange, LinkChange, TextSpan
 from memory_bank.review.records import HEADINGS, Review, Side
 from memory_bank.review.review_markdown import (
     LIMIT,

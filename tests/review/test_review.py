@@ -13,7 +13,7 @@ from memory_bank.base.rendering import render_document
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
 from memory_bank.frontends.cli.main import run
-from memory_bank.notes.compare import note_comparison as note_diff
+from memory_bank.notes import note_comparison as note_diff
 from memory_bank.review import compared_banks, findings
 from memory_bank.review.records import Review
 from memory_bank.review.review import review

@@ -7,7 +7,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.forgetting.forget import forget
+from memory_bank.memory.forget import forget
 from memory_bank.memory.links import links_of
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.remember import remember, session_note

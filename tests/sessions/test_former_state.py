@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.forgetting.forget import forget
+from memory_bank.memory.forget import forget
 from memory_bank.memory.remember import session_note
 from memory_bank.review.doctor import doctor
 from memory_bank.sessions.listing import list_sessions, recover, show_session

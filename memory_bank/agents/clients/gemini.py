@@ -96,10 +96,10 @@ def instructions(project: Path) -> dict[Path, str]:
 def _read_names(settings: Path) -> list[str]:
     """Return the names of files of instructions in a file of settings; none if it has none."""
     from memory_bank.agents.client_files import mcp_client
-    from memory_bank.bank import program_files
+    from memory_bank.bank import written_files
 
     with suppress(MemoryBankError):
-        text = program_files.read_text(settings) or ""
+        text = written_files.read_text(settings) or ""
         entry = mcp_client(NAME).editor.value_at(text, ("context", "fileName"))
         return [str(name) for name in (entry if isinstance(entry, list) else [entry]) if name]
     return []

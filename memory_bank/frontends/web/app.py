@@ -37,8 +37,15 @@ from memory_bank.frontends.serving.endpoint import (
     read_token,
     serve,
 )
-from memory_bank.frontends.web import access
-from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.site import (
+    TOKEN_FIELD,
+    Site,
+    enter_page,
+    is_ours,
+    may_enter,
+    may_have_cookie,
+    read_form,
+)
 from memory_bank.frontends.web.templating import StaticFiles, note_url
 
 STATUS: dict[type[Exception], int] = {
@@ -108,7 +115,7 @@ class ErrorPages:
     async def locked(self, request: Request) -> Response:
         """Return the page for those who have no token; it says nothing of the bank."""
         response = await self._site.bare_page("locked.html", status=HTTPStatus.FORBIDDEN)
-        if access.may_have_cookie(request):
+        if may_have_cookie(request):
             response.headers["Refresh"] = "0"
         return response
 
@@ -200,9 +207,9 @@ class Entrance:
         if scope["type"] == "http":
             request = Request(scope)
             public = self._static.has(request.url.path)
-            if response := access.enter_page(request, self._token):
+            if response := enter_page(request, self._token):
                 answer = response
-            elif not public and not access.may_enter(request, self._token.value):
+            elif not public and not may_enter(request, self._token.value):
                 answer = await self._pages.locked(request)
         await answer(scope, receive, send)
 
@@ -231,8 +238,8 @@ class Forms:
             error_page.headers["Allow"] = ", ".join(sorted(_READS))
             await error_page(scope, receive, send)
             return
-        form = access.read_form(scope[BODY], request.headers.get("content-type", ""))
-        if not access.is_ours(request, form, self._secret):
+        form = read_form(scope[BODY], request.headers.get("content-type", ""))
+        if not is_ours(request, form, self._secret):
             hint = "load the page again, then repeat; the dashboard may have been started anew"
             error_page = await self._pages.error_page(
                 request, 403, "The form is not from this dashboard", hint
@@ -340,4 +347,4 @@ def first_address(endpoint: Endpoint) -> str:
         url = url.replace(any_address, f"//{socket.gethostname()}:")
     if endpoint.token is None:
         return url
-    return f"{url}?{access.TOKEN_FIELD}={quote(endpoint.token.value.decode(), safe='')}"
+    return f"{url}?{TOKEN_FIELD}={quote(endpoint.token.value.decode(), safe='')}"

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.notes.compare.note_change import align_runs
 from memory_bank.notes.merging.conflicts import (
     ConflictingChange,
     Lines,
@@ -21,6 +20,7 @@ from memory_bank.notes.merging.conflicts import (
     merge_order,
     yield_conflict,
 )
+from memory_bank.notes.note_change import align_runs
 
 _HEADING = lazy_pattern(r" {0,3}(#{1,6})(?:[ \t\r]|\Z)")
 

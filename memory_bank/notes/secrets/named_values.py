@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.notes.secrets.labels import label_ends
 from memory_bank.notes.secrets.placeholders import (
     is_chosen,
     is_generated,
@@ -25,6 +24,7 @@ from memory_bank.notes.secrets.secret_places import (
     SecretPlace,
     find_each,
     is_token,
+    label_ends,
 )
 
 _STEMS = (

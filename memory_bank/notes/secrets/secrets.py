@@ -14,7 +14,6 @@ from itertools import islice
 
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Hint, SecretFound
-from memory_bank.notes.secrets.labels import find_labelled, find_placed
 from memory_bank.notes.secrets.logins import find_codes, find_logins
 from memory_bank.notes.secrets.named_values import (
     find_before_names,
@@ -32,6 +31,8 @@ from memory_bank.notes.secrets.secret_places import (
     SecretPlace,
     find_in_headers,
     find_in_urls,
+    find_labelled,
+    find_placed,
     is_cited,
 )
 

@@ -87,7 +87,7 @@ def test_a_note_is_written_without_vectors_which_the_next_question_makes(
     for text in ("Kestrels hover above the meadow", "Ferries leave the harbour at noon"):
         modules = loaded(project, ["remember", text])
         assert modules.isdisjoint(
-            {"numpy", "usearch", "tokenizers", "memory_bank.memory.background"}
+            {"numpy", "usearch", "tokenizers", "memory_bank.memory.maintenance"}
         )
     answer = mb("recall", "a bird of prey in the air", "--mode", "semantic", "--json").json
     assert answer["notes"][0]["title"].startswith("Kestrels")

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.memory.forgetting.forget import forget
+from memory_bank.memory.forget import forget
 from tests.support.waiting import until
 
 Make = Callable[..., Any]

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.frontends.web.pages import health
+from memory_bank.frontends.web.pages import home
 
 from .conftest import Dashboard, Look, Serve
 
@@ -37,22 +37,22 @@ def test_the_first_visit_takes_few_bytes(unchanged: Dashboard) -> None:
 
 
 def test_what_the_rules_find_is_as_the_files_are_now(bank: Bank, project: Path) -> None:
-    assert health.check_health(bank).findings == ()
+    assert home.check_health(bank).findings == ()
     note = project / ".memories/facts/bad.md"
     note.write_text(BAD)
-    found = health.check_health(bank)
+    found = home.check_health(bank)
     assert sum(found.counts.values()) == len(found.findings) == 1
     assert found.titles[found.findings[0].path] == "Bad"
     note.unlink()
-    assert health.check_health(bank).findings == ()
+    assert home.check_health(bank).findings == ()
 
 
 def test_a_large_bank_is_not_searched_for_each_note(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     skipped: list[tuple[str, ...]] = []
-    monkeypatch.setattr(health.lint, "lint", lambda bank, without: (skipped.append(without), ())[1])
-    health.check_health(bank)
-    monkeypatch.setattr(health, "_MOST_SEARCHED", 2)
-    health.check_health(bank)
+    monkeypatch.setattr(home.lint, "lint", lambda bank, without: (skipped.append(without), ())[1])
+    home.check_health(bank)
+    monkeypatch.setattr(home, "_MOST_SEARCHED", 2)
+    home.check_health(bank)
     assert skipped == [(), ("may-amend",)]

@@ -39,7 +39,7 @@ from memory_bank.memory.change import ChangedSince
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.remember import CREATED, remember
 from memory_bank.memory.retrieval import ask_hits
-from memory_bank.notes.compare.note_change import claim_spans
+from memory_bank.notes.note_change import claim_spans
 from memory_bank.notes.schema import KNOWN_TYPES
 
 TITLE = "Edit"

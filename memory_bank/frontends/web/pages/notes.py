@@ -19,7 +19,7 @@ from memory_bank.memory import note_view, overview
 from memory_bank.memory.note_view import PAGE as COMMITS
 from memory_bank.memory.note_view import NoteView
 from memory_bank.memory.overview import PAGE as NOTES
-from memory_bank.notes.compare.note_change import claim_spans
+from memory_bank.notes.note_change import claim_spans
 from memory_bank.trust import provenance
 from memory_bank.trust.provenance import NoteStatus
 

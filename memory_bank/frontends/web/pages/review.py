@@ -20,9 +20,9 @@ from memory_bank.base.errors import BadInput
 from memory_bank.frontends.hints import PAGE_HINTS
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web.pages.health import group_by_rule
+from memory_bank.frontends.web.pages.home import group_by_rule
 from memory_bank.frontends.web.site import Site
-from memory_bank.notes.compare.note_change import claim_spans
+from memory_bank.notes.note_change import claim_spans
 from memory_bank.review import review, revision_range
 from memory_bank.review.records import HEADINGS, Review, Side
 from memory_bank.review.review_markdown import find_headline

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from memory_bank.notes.compare import note_comparison, section_changes
-from memory_bank.notes.compare.note_change import KeyChange, NoteChange
-from memory_bank.notes.compare.note_comparison import compare
+from memory_bank.notes import note_comparison, section_changes
+from memory_bank.notes.note_change import KeyChange, NoteChange
+from memory_bank.notes.note_comparison import compare
 
 TEXT = "# Note\n\nThe index is kept in memory, since it is small and is asked often. See [[b]].\n"
 

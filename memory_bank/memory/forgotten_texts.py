@@ -1,22 +1,43 @@
-"""Forget a text: replace it in notes, trash, queue and logs, and remove what is left of it."""
+"""Forget a text: replace it in notes, trash, queue and logs, and remove what is left of it.
+
+Nothing goes to the trash. Files of a root are changed inside the store's `writing`, after it has
+entered the root.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 from memory_bank.bank import copies, hook_log
 from memory_bank.bank.note_files import open_history
-from memory_bank.base.errors import BadInput, MemoryBankError, NoteExists
+from memory_bank.base import NamedTuple
+from memory_bank.base.errors import (
+    BadInput,
+    BadName,
+    Conflict,
+    MemoryBankError,
+    NoteExists,
+    UnreadableNote,
+)
+from memory_bank.base.filenames import LOCK_FILE, NOTE_SUFFIXES, TEMPORARY_PREFIX
 from memory_bank.base.paths import INDEX
-from memory_bank.base.removed_text import RemovedText
+from memory_bank.base.removed_text import PLAIN_MARK, RemovedText
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.git import repository
-from memory_bank.memory.forgetting.forget_report import REBUILT, RENAMED, REPLACED, Removal
+from memory_bank.memory.forget_report import REBUILT, RENAMED, REPLACED, Removal
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.notes import removal, schema
+from memory_bank.notes import characters, front_matter, parsing, schema
+from memory_bank.notes.identity import hash_bytes, make_slug
+from memory_bank.notes.merging import conflicts
+from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.roots import SESSIONS, NoteRoot
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.folders import files_in, hold_folder, names_in, read_stat
+from memory_bank.notes.storage.trash_folder import TRASH
 from memory_bank.sessions.note_reading import OBSERVATION_KEYS, SUMMARY_KEYS
 from memory_bank.sessions.queue import EventQueue
 
@@ -84,49 +105,49 @@ def forget_text(run: Removal, removed: RemovedText) -> None:
 
 def _replace_in_files(run: Removal, root: NoteRoot, removed: RemovedText) -> None:
     """Replace the text in the notes and the trash of a root, and remove leftovers."""
-    for path in list(removal.yield_files(root.folder)):
+    for path in list(yield_files(root.folder)):
         with run.trying(_show_path(root, path)):
-            if not removal.is_leftover(path):
+            if not is_leftover(path):
                 _replace_in_file(run, root, path, removed)
                 continue
             run.found(_show_path(root, path), "leftover", 1)
             if not run.dry_run:
-                removal.remove_file(root.folder, path)
+                remove_file(root.folder, path)
 
 
 def _replace_in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> None:
     shown_path = _show_path(root, path)
-    new = removal.new_name(path, removed)
-    if new != path and removal.is_trashed(path) and f"/{SESSIONS}" in path:
+    new = new_name(path, removed)
+    if new != path and is_trashed(path) and f"/{SESSIONS}" in path:
         run.found(shown_path, "trash", 1, RENAMED)
         if not run.dry_run:
             path = _rename_file(root.folder, path, new)
     elif new != path and path.startswith(SESSIONS):
         shown_path = new if run.dry_run else shown_path
     elif new != path:
-        way = "empty the trash" if removal.is_trashed(path) else "rename the file"
+        way = "empty the trash" if is_trashed(path) else "rename the file"
         run.left(shown_path, f"its name has the text: {way}")
-    text = removal.count_text(root.folder, path, removed)
+    text = count_text(root.folder, path, removed)
     if text is None:
         return
-    if not (removal.is_note(path) or removal.is_trashed(path)):
+    if not (is_note(path) or is_trashed(path)):
         run.left(shown_path, "it has the text, but is no note: change it yourself")
     elif text.problem:
         run.left(shown_path, f"it has the text, but can't be rewritten: {text.problem}")
     else:
-        kind = "trash" if removal.is_trashed(path) else "note"
+        kind = "trash" if is_trashed(path) else "note"
         if not run.dry_run:
-            removal.rewrite(root.folder, path, removed)
+            rewrite(root.folder, path, removed)
         run.found(shown_path, kind, text.number, REPLACED)
 
 
 def _show_path(root: NoteRoot, path: str) -> str:
     """Return the path of a note, else that of a file on this machine."""
-    return path if removal.is_note(path) else str(root.folder / path)
+    return path if is_note(path) else str(root.folder / path)
 
 
 def _rename_file(folder: Path, path: str, new: str) -> str:
-    goal = _use_free_name(new, lambda name: removal.move(folder, path, name))
+    goal = _use_free_name(new, lambda name: move(folder, path, name))
     return goal or path
 
 
@@ -147,7 +168,7 @@ def _rename_sessions(run: Removal, removed: RemovedText) -> None:
     """Rename notes of sessions, whose names were made of prompts."""
     bank = run.bank
     for path in sorted(bank.store.paths()):
-        new = removal.new_name(path, removed)
+        new = new_name(path, removed)
         if new == path or not path.startswith(SESSIONS) or bank.roots.is_included(path):
             continue
         try:
@@ -165,9 +186,9 @@ def _list_included(run: Removal, removed: RemovedText) -> None:
         if not run.bank.roots.is_included(path):
             continue
         with run.trying(path):
-            if removal.count_text(run.bank.roots.of(path).folder, path, removed) is not None:
+            if count_text(run.bank.roots.of(path).folder, path, removed) is not None:
                 run.left(path, "it has the text, but is a file of the project: change it yourself")
-            elif removal.new_name(path, removed) != path:
+            elif new_name(path, removed) != path:
                 run.left(path, "its name has the text: rename the file")
 
 
@@ -181,7 +202,7 @@ def _replace_in_databases(run: Removal, removed: RemovedText) -> None:
             number = file.count_text(removed) if run.dry_run else file.replace_text(removed)
             run.found(str(file.file), "queue" if file is queue else "log", number, REPLACED)
     for session in () if run.dry_run else queue.sessions():
-        if removal.new_name(session.path, removed) != session.path:
+        if new_name(session.path, removed) != session.path:
             queue.update(session.session_id, note="")  # the index knows its note
     queue.close()
 
@@ -247,3 +268,133 @@ def _remove_copies(run: Removal) -> None:
         with run.trying(str(slot)):
             if not (run.dry_run or copies.remove_copy(slot)):
                 run.left(str(slot), _READ)
+
+
+_NOT_OURS = frozenset({".git", ".index"})
+
+_READINGS = 5
+"""How often a file is read again that another program saved meanwhile."""
+
+_LEAST_SLUG = 4
+"""Fewest characters of a text in a file's name that are not there by chance."""
+
+
+class FoundText(NamedTuple):
+    """A file that has the text."""
+
+    path: str
+    number: int
+    """How often it has the text."""
+    problem: str
+    """Why it can't be rewritten; empty if it can."""
+
+
+def yield_files(folder: Path) -> Iterator[str]:
+    """Yield all plain files below a folder of notes, except those of git and of the index."""
+    for name in names_in(folder):
+        stat = None if name in _NOT_OURS else read_stat(folder, name)
+        if stat is not None and S_ISDIR(stat.st_mode):
+            yield from (path for path in files_in(folder, name) if "/.git/" not in path)
+        elif stat is not None and S_ISREG(stat.st_mode):
+            yield name
+
+
+def is_leftover(path: str) -> bool:
+    """Return whether a file was left by a killed writer."""
+    name = path.rpartition("/")[2]
+    return name.startswith(TEMPORARY_PREFIX) and name != LOCK_FILE
+
+
+def is_trashed(path: str) -> bool:
+    """Return whether a file is in the trash."""
+    return path.startswith(f"{TRASH}/")
+
+
+def is_note(path: str) -> bool:
+    """Return whether a file is a note, or a note in the trash."""
+    hidden = any(part.startswith(".") for part in path.removeprefix(f"{TRASH}/").split("/"))
+    return not hidden and path.endswith(NOTE_SUFFIXES)
+
+
+def count_text(folder: Path, path: str, removed: RemovedText) -> FoundText | None:
+    """Return how often a file has the text; None if it does not have it."""
+    data = files.read_in(folder, path)
+    if data is None:
+        return None
+    try:
+        decoded = characters.decode(data)
+    except UnreadableNote as error:
+        number = sum(data.count(form) for form in removed.bytes)
+        return FoundText(path, number, error.message) if number else None
+    if not (number := removed.count(decoded.text)):
+        return None
+    problem = "" if decoded.writable else decoded.faults[0].reason
+    if conflicts.find(decoded.text):
+        problem = UNRESOLVED
+    return FoundText(path, number, problem)
+
+
+def rewrite(folder: Path, path: str, removed: RemovedText) -> None:
+    """Replace the text in a file; raise as `change` does."""
+    change(folder, path, lambda text: remove_text(text, removed))
+
+
+def change(folder: Path, path: str, edit: Callable[[str], str]) -> None:
+    """Change a file's text; raise UnreadableNote, or Conflict if others keep changing it."""
+    for tries in reversed(range(_READINGS)):
+        data = files.read_in(folder, path)
+        if data is None:
+            return
+        new = parsing.edit_bytes(data, edit)
+        try:
+            with files.open_parent(folder, path, "write") as file:
+                files.replace(file, new, hash_bytes(data))
+        except Conflict:
+            if not tries:
+                raise
+        else:
+            return
+
+
+def remove_text(text: str, removed: RemovedText) -> str:
+    """Return a note's text without the removed one."""
+    parts = front_matter.split(text)
+    head = "".join(parts[:3])
+    return removed.replaced(head, bare=True) + removed.replaced(parts.body)
+
+
+def remove_file(folder: Path, path: str) -> None:
+    """Delete a file for good, and with one in the trash the folders that are empty then."""
+    with files.open_parent(folder, path, "delete") as file:
+        file.unlink()
+        file.sync()
+    _remove_empty(folder, path)
+
+
+def move(folder: Path, old: str, new: str) -> None:
+    """Rename a file in the trash; raise NoteExists if the name is taken."""
+    with (
+        files.open_parent(folder, old, "move") as source,
+        files.open_parent(folder, new, "move", make=True) as goal,
+    ):
+        files.move(source, goal)
+    _remove_empty(folder, old)
+
+
+def new_name(path: str, removed: RemovedText) -> str:
+    """Return a path without the text, and without the form of it that names of files have."""
+    name = removed.replaced(path, bare=True)
+    short = make_slug(removed.text, len(removed.text))
+    if len(short) < _LEAST_SLUG:
+        return name
+    whole = rf"(?<![^\W_]){re.escape(short)}(?![^\W_])"
+    return re.sub(whole, PLAIN_MARK, name)
+
+
+def _remove_empty(folder: Path, path: str) -> None:
+    while is_trashed(path) and (path := path.rpartition("/")[0]) != TRASH:
+        try:
+            with hold_folder(folder, path) as above:
+                above.rmdir()
+        except (OSError, BadName):
+            return  # not empty

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.compare.note_change import SectionChange
-from memory_bank.notes.compare.section_changes import compare_sections
+from memory_bank.notes.note_change import SectionChange
+from memory_bank.notes.section_changes import compare_sections
 from memory_bank.notes.sections import read_body
 
 NOTE = """\

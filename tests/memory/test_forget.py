@@ -19,14 +19,14 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import sqlite
 from memory_bank.base.errors import BadInput, NoteNotFound, NoteReadOnly, StorageFailed
 from memory_bank.frontends.cli import main
+from memory_bank.memory import forgotten_texts
 from memory_bank.memory.confirm import promote
 from memory_bank.memory.create import create
-from memory_bank.memory.forgetting.forget import forget
-from memory_bank.memory.forgetting.forget_report import Forgotten
+from memory_bank.memory.forget import forget
+from memory_bank.memory.forget_report import Forgotten
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import delete, trash
-from memory_bank.notes import removal
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.observations import search_observations
@@ -492,9 +492,9 @@ with open_bank(sys.argv[1]) as bank:
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        ("memory.forgetting.forgotten_texts", "_replace_in_file"),
-        ("memory.forgetting.forgotten_texts", "_replace_in_databases"),
-        ("memory.forgetting.forgotten_texts", "_empty_index"),
+        ("memory.forgotten_texts", "_replace_in_file"),
+        ("memory.forgotten_texts", "_replace_in_databases"),
+        ("memory.forgotten_texts", "_empty_index"),
         ("base.sqlite", "scrub"),
         ("notes.storage.files", "replace"),
     ],
@@ -514,12 +514,12 @@ def test_after_a_kill_the_same_call_finishes(
     ("kind", "module", "name"),
     [
         ("session", "sessions.queue_rows", "add_forgotten"),
-        ("session", "notes.removal", "remove_file"),
-        ("session", "memory.forgetting.forgotten_texts", "clean"),
-        ("observation", "notes.removal", "change"),
+        ("session", "memory.forgotten_texts", "remove_file"),
+        ("session", "memory.forgotten_texts", "clean"),
+        ("observation", "memory.forgotten_texts", "change"),
         ("observation", "base.sqlite", "scrub"),
-        ("note", "notes.removal", "remove_file"),
-        ("note", "memory.forgetting.forgotten_texts", "_empty_index"),
+        ("note", "memory.forgotten_texts", "remove_file"),
+        ("note", "memory.forgotten_texts", "_empty_index"),
     ],
 )
 def test_after_a_kill_a_repeated_id_finishes(
@@ -585,7 +585,7 @@ def test_the_first_line_says_that_the_text_is_still_here_if_a_note_cannot_be_cha
 
     monkeypatch.chdir(project)
     with monkeypatch.context() as patch:
-        patch.setattr(removal, "rewrite", no_space)
+        patch.setattr(forgotten_texts, "rewrite", no_space)
         assert main.run(["forget", "marigold", "--yes"]) == 3
     first, place = capsys.readouterr().out.splitlines()[:2]
     assert first == "the text is still here: 1 place can't be read or changed"

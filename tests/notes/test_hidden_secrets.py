@@ -1,6 +1,6 @@
 """A review shows no secret of a note."""
 
-from memory_bank.notes.compare.note_comparison import hide_secrets
+from memory_bank.notes.note_comparison import hide_secrets
 from memory_bank.notes.secrets import secrets
 
 KEY = "AKIAIOSFODNN7EXAMPL3"

@@ -23,16 +23,9 @@ from memory_bank.base.errors import (
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import FOUND, Call
-from memory_bank.memory.forgetting import forget_report, forgotten_texts
-from memory_bank.memory.forgetting.forget_report import (
-    NOTE,
-    OBSERVATION,
-    SESSION,
-    TEXT,
-    Forgotten,
-    Removal,
-)
-from memory_bank.notes import names, parsing, removal
+from memory_bank.memory import forget_report, forgotten_texts
+from memory_bank.memory.forget_report import NOTE, OBSERVATION, SESSION, TEXT, Forgotten, Removal
+from memory_bank.notes import names, parsing
 from memory_bank.notes.roots import NoteRoot
 from memory_bank.notes.storage import files
 from memory_bank.search.index import View
@@ -285,8 +278,8 @@ def files_with(run: Removal, text: str) -> Iterator[tuple[File, bytes]]:
     """Yield the notes, also those in the trash, whose bytes have an id."""
     needle = text.encode("utf-8", "replace")
     for root in run.bank.roots.written():
-        for path in list(removal.yield_files(root.folder)):
-            if removal.is_note(path):
+        for path in list(forgotten_texts.yield_files(root.folder)):
+            if forgotten_texts.is_note(path):
                 data = File(root, path).read()
                 if needle in data:
                     yield File(root, path), data
@@ -327,8 +320,8 @@ def files_of_note(run: Removal, path: str) -> list[File]:
     home = run.bank.roots.home(path)
     note_files = [File(home, path)] if row is not None else []
     for root in run.bank.roots.written():
-        for copy in removal.yield_files(root.folder):
-            if removal.is_trashed(copy) and removal.is_note(copy):
+        for copy in forgotten_texts.yield_files(root.folder):
+            if forgotten_texts.is_trashed(copy) and forgotten_texts.is_note(copy):
                 file = File(root, copy)
                 is_same = copy.split("/", 2)[2] == path
                 if is_same or (row and row.id and _id_of(file) == row.id):
@@ -345,17 +338,17 @@ def _id_of(file: File) -> str:
 def remove_files(run: Removal, targets: Sequence[File]) -> list[str]:
     """Remove notes for good, with what is recorded of them; return their paths in the bank."""
     bank = run.bank
-    live = [file.path for file in targets if not removal.is_trashed(file.path)]
+    live = [file.path for file in targets if not forgotten_texts.is_trashed(file.path)]
     for path in live:
         _add_links(run, path)
     known_names = bank.answer(lambda view: [_known_as(view, path) for path in live])
     with bank.store.writing():
         for file in targets:
-            kind = "trash" if removal.is_trashed(file.path) else "note"
+            kind = "trash" if forgotten_texts.is_trashed(file.path) else "note"
             run.found(file.path, kind, 1)
             if not run.dry_run:
                 bank.store.enter(file.root)
-                removal.remove_file(file.root.folder, file.path)
+                forgotten_texts.remove_file(file.root.folder, file.path)
     names = list(dict.fromkeys([*known_names, *(file.path for file in targets)]))
     if not run.dry_run and (failed := bank.state.forget(names)):
         run.left(str(bank.state.file), failed)
@@ -396,14 +389,14 @@ def forget_observation(run: Removal, identity: str, targets: Sequence[File]) -> 
     _remove_events(run, identity, targets)
     with run.bank.store.writing():
         for file in targets:
-            kind = "trash" if removal.is_trashed(file.path) else "note"
+            kind = "trash" if forgotten_texts.is_trashed(file.path) else "note"
             without = partial(session_edit.remove_observation, file.path, observation_id=identity)
             with run.trying(file.path):
                 if not run.dry_run:
                     run.bank.store.enter(file.root)
-                    removal.change(file.root.folder, file.path, without)
+                    forgotten_texts.change(file.root.folder, file.path, without)
                 run.found(file.path, kind, 1)
-    for path in (file.path for file in targets if not removal.is_trashed(file.path)):
+    for path in (file.path for file in targets if not forgotten_texts.is_trashed(file.path)):
         _add_links(run, path)
         run.left(f"{path}: prompts and summary", "they stay: forget the session, or a text")
     return [file.path for file in targets]

@@ -12,7 +12,9 @@ from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.text import estimate
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.characters import decode
-from memory_bank.notes.compare.note_change import (
+from memory_bank.notes.identity import content_hash
+from memory_bank.notes.note import Note
+from memory_bank.notes.note_change import (
     ChangeKind,
     KeyChange,
     LinkChange,
@@ -22,10 +24,8 @@ from memory_bank.notes.compare.note_change import (
     pair_texts,
     split_words,
 )
-from memory_bank.notes.compare.section_changes import compare_sections
-from memory_bank.notes.identity import content_hash
-from memory_bank.notes.note import Note
 from memory_bank.notes.secrets import secrets
+from memory_bank.notes.section_changes import compare_sections
 
 _MAX_SHOWN = 2000
 """Length of a value as JSON beyond which it is cut."""

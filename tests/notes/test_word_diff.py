@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.compare.note_change import MAX_CHARACTERS, TextSpan, diff_texts
+from memory_bank.notes.note_change import MAX_CHARACTERS, TextSpan, diff_texts
 
 words = st.lists(
     st.sampled_from(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.compare.claims import split_claims
+from memory_bank.notes.section_changes import split_claims
 
 LINES = [
     "# Heading", "One sentence. Another one.", "- an item", "  more of it", "1. first", "| a | b |",

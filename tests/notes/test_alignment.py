@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.compare.note_change import align_runs
+from memory_bank.notes.note_change import align_runs
 
 elements = st.lists(st.sampled_from("aabbcdefgh"), max_size=60)
 

@@ -1,1 +1,0 @@
-"""Remove a text everywhere."""

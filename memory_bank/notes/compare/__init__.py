@@ -1,1 +1,0 @@
-"""Say what differs between two versions of notes."""
