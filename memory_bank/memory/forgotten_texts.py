@@ -14,7 +14,6 @@ from stat import S_ISDIR, S_ISREG
 
 from memory_bank.bank import copies, hook_log
 from memory_bank.bank.note_files import open_history
-from memory_bank.base import NamedTuple
 from memory_bank.base.errors import (
     BadInput,
     BadName,
@@ -127,18 +126,18 @@ def _replace_in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedTe
     elif new != path:
         way = "empty the trash" if is_trashed(path) else "rename the file"
         run.left(shown_path, f"its name has the text: {way}")
-    text = count_text(root.folder, path, removed)
-    if text is None:
+    number, problem = count_text(root.folder, path, removed)
+    if not number:
         return
     if not (is_note(path) or is_trashed(path)):
         run.left(shown_path, "it has the text, but is no note: change it yourself")
-    elif text.problem:
-        run.left(shown_path, f"it has the text, but can't be rewritten: {text.problem}")
+    elif problem:
+        run.left(shown_path, f"it has the text, but can't be rewritten: {problem}")
     else:
         kind = "trash" if is_trashed(path) else "note"
         if not run.dry_run:
             rewrite(root.folder, path, removed)
-        run.found(shown_path, kind, text.number, REPLACED)
+        run.found(shown_path, kind, number, REPLACED)
 
 
 def _show_path(root: NoteRoot, path: str) -> str:
@@ -186,7 +185,7 @@ def _list_included(run: Removal, removed: RemovedText) -> None:
         if not run.bank.roots.is_included(path):
             continue
         with run.trying(path):
-            if count_text(run.bank.roots.of(path).folder, path, removed) is not None:
+            if count_text(run.bank.roots.of(path).folder, path, removed)[0]:
                 run.left(path, "it has the text, but is a file of the project: change it yourself")
             elif new_name(path, removed) != path:
                 run.left(path, "its name has the text: rename the file")
@@ -279,16 +278,6 @@ _LEAST_SLUG = 4
 """Fewest characters of a text in a file's name that are not there by chance."""
 
 
-class FoundText(NamedTuple):
-    """A file that has the text."""
-
-    path: str
-    number: int
-    """How often it has the text."""
-    problem: str
-    """Why it can't be rewritten; empty if it can."""
-
-
 def yield_files(folder: Path) -> Iterator[str]:
     """Yield all plain files below a folder of notes, except those of git and of the index."""
     for name in names_in(folder):
@@ -316,22 +305,20 @@ def is_note(path: str) -> bool:
     return not hidden and path.endswith(NOTE_SUFFIXES)
 
 
-def count_text(folder: Path, path: str, removed: RemovedText) -> FoundText | None:
-    """Return how often a file has the text; None if it does not have it."""
+def count_text(folder: Path, path: str, removed: RemovedText) -> tuple[int, str]:
+    """Return how often a file has the text, and why it can't be rewritten; empty if it can."""
     data = files.read_in(folder, path)
     if data is None:
-        return None
+        return 0, ""
     try:
         decoded = characters.decode(data)
     except UnreadableNote as error:
         number = sum(data.count(form) for form in removed.bytes)
-        return FoundText(path, number, error.message) if number else None
-    if not (number := removed.count(decoded.text)):
-        return None
+        return number, error.message
     problem = "" if decoded.writable else decoded.faults[0].reason
     if conflicts.find(decoded.text):
         problem = UNRESOLVED
-    return FoundText(path, number, problem)
+    return removed.count(decoded.text), problem
 
 
 def rewrite(folder: Path, path: str, removed: RemovedText) -> None:

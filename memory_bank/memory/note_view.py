@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from stat import S_ISREG
 from typing import Literal
@@ -92,32 +92,6 @@ class LinkTargets:
         return self._places.get((_REFERENCE, target, heading, ""))
 
 
-class Backlink(NamedTuple):
-    """The links of another note to this one."""
-
-    path: str
-    title: str
-    archived: bool
-    links: tuple[LinkShown, ...]
-
-
-class Cite(NamedTuple):
-    """A file, a symbol, a person or a thing that the note names."""
-
-    goal: LinkedPlace
-    lines: tuple[int, ...]
-    """The lines that name it, 1-based; 1 for the front matter."""
-
-
-class Observed(NamedTuple):
-    """An observation in the note of a session."""
-
-    id: str
-    title: str
-    promoted_to: LinkedPlace | None
-    """The note that was made of it."""
-
-
 class NoteView(NamedTuple):
     """A note with its links and metadata."""
 
@@ -129,9 +103,12 @@ class NoteView(NamedTuple):
     """The commit at which it was confirmed; empty if it never was."""
     superseded_by: NoteRow | None
     supersedes: tuple[NoteRow, ...]
-    backlinks: tuple[Backlink, ...]
-    cites: tuple[Cite, ...]
-    observations: tuple[Observed, ...]
+    backlinks: tuple[tuple[Document, tuple[LinkShown, ...]], ...]
+    """Other notes, each with its links to this one; archived ones are last."""
+    cites: tuple[LinkedPlace, ...]
+    """Files, symbols, persons and things that the note names."""
+    observations: tuple[tuple[str, str, LinkedPlace | None], ...]
+    """The ids and titles of observations in the note of a session, and the notes made of them."""
 
 
 def view_note(bank: Bank, name: str) -> NoteView:
@@ -167,7 +144,11 @@ def view_note(bank: Bank, name: str) -> NoteView:
                 if new == row.number and old in titles
             ),
             backlinks=tuple(_group_backlinks(into, titles)),
-            cites=_group_cites(pairs),
+            cites=tuple(
+                dict.fromkeys(
+                    goal for row, goal in pairs if goal.kind != "note" and not row.ambiguous
+                )
+            ),
             observations=tuple(_yield_observations(sections, goals)),
         )
 
@@ -242,33 +223,25 @@ def _link_key(row: Link) -> tuple[str, ...]:
     return row.kind if row.kind == _REFERENCE else kind, row.target, row.heading, row.block
 
 
-def _group_backlinks(rows: Sequence[Link], notes: Mapping[int, Document]) -> list[Backlink]:
+def _group_backlinks(
+    rows: Sequence[Link], notes: Mapping[int, Document]
+) -> list[tuple[Document, tuple[LinkShown, ...]]]:
     by_source: dict[int, dict[LinkShown, None]] = {}
     for row in rows:
         by_source.setdefault(row.source, {})[LinkShown(row)] = None
     backlinks = [
-        Backlink(notes[number].key, notes[number].title, notes[number].hidden, tuple(links))
-        for number, links in by_source.items()
-        if number in notes
+        (notes[number], tuple(links)) for number, links in by_source.items() if number in notes
     ]
-    return sorted(backlinks, key=lambda backlink: (backlink.archived, backlink.path))
+    return sorted(backlinks, key=lambda backlink: (backlink[0].hidden, backlink[0].key))
 
 
-def _group_cites(goals: Collection[tuple[Link, LinkedPlace]]) -> tuple[Cite, ...]:
-    lines: dict[LinkedPlace, dict[int, None]] = {}
-    for row, goal in goals:
-        if goal.kind != "note" and not row.ambiguous:
-            lines.setdefault(goal, {})[row.line] = None
-    return tuple(Cite(goal, tuple(at)) for goal, at in lines.items())
-
-
-def _yield_observations(sections: Sequence[Section], goals: LinkTargets) -> Iterator[Observed]:
+def _yield_observations(
+    sections: Sequence[Section], goals: LinkTargets
+) -> Iterator[tuple[str, str, LinkedPlace | None]]:
     for section in sections:
         if section.name.startswith(OBSERVATION) and section.headings:
             written = dict(section.fields).get(PROMOTED_TO, "")
-            yield Observed(
-                section.name, section.headings[-1], goals.wiki(written)[0] if written else None
-            )
+            yield section.name, section.headings[-1], goals.wiki(written)[0] if written else None
 
 
 def _read_successor(view: View, number: int) -> NoteRow | None:

@@ -9,7 +9,6 @@ from starlette.testclient import TestClient
 from memory_bank.agents.clients import claude_code, codex
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
-from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import build_application
 from memory_bank.frontends.web.site import Site
@@ -89,9 +88,7 @@ def test_they_reach_nothing_that_others_see(
     assert "zebra" not in repr(collect_bank(bank, {}))
     git(project, "commit", "-q", "--allow-empty", "-m", "Nothing")
     assert "zebra" not in repr(review(bank, "HEAD~1..HEAD"))
-    pages = TestClient(
-        build_application(Site(SharedBank(str(project))), RequestGuard(["testserver"], None))
-    )
+    pages = TestClient(build_application(Site(SharedBank(str(project))), ["testserver"], None))
     for page in ("/", "/search?q=make+zebra", "/notes", "/search?q=x&include=agents"):
         assert "run the tests with make" not in pages.get(page).text
     assert git(project, "status", "--porcelain") == ""

@@ -35,7 +35,7 @@ def notes(project: Path) -> Path:
 
 def test_it_indexes_and_embeds_with_low_priority_and_ends(notes: Path) -> None:
     script = (
-        "import os, sys; from memory_bank.memory import background;"
+        "import os, sys; from memory_bank.memory import maintenance;"
         "before = os.nice(0); print(maintenance.run(sys.argv[1]), os.nice(0) - before)"
     )
     done = subprocess.run(

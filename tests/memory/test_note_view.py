@@ -67,11 +67,11 @@ def test_a_view_has_backlinks_front_matter_and_the_successor(bank: Bank, project
     assert dict(old.keys)["tags"] == "x, y"
     assert dict(old.keys)["nested"] == '{"a": 1}'
     assert old.verified == "abc"
-    assert [(one.path, one.archived) for one in old.backlinks] == [
+    assert [(row.key, row.hidden) for row, _ in old.backlinks] == [
         ("new.md", False),
         ("gone.md", True),
     ]
-    assert any("Better than" in link.context for link in old.backlinks[0].links)
+    assert any("Better than" in link.context for link in old.backlinks[0][1])
     with pytest.raises(NoteNotFound):
         note_view.view_note(bank, "nothing")
 
@@ -84,8 +84,8 @@ def test_a_session_has_its_observations_and_what_was_made_of_them(bank: Bank) ->
     assert first is not None
     made = promote(bank, first)
     found = note_view.view_note(bank, made.session_path).observations
-    assert [(one.id, one.title) for one in found] == [(first, "Retry"), (second, "Wait")]
-    assert [one.promoted_to and one.promoted_to.name for one in found] == [made.path, None]
+    assert [one[:2] for one in found] == [(first, "Retry"), (second, "Wait")]
+    assert [goal and goal.name for _, _, goal in found] == [made.path, None]
 
 
 def test_notes_are_browsed_by_folder_type_tag_and_what_they_name(bank: Bank, project: Path) -> None:

@@ -63,10 +63,9 @@ def test_front_matter_stays_yaml(folder: Path) -> None:
 
 def test_a_file_that_is_not_utf8_stays(folder: Path) -> None:
     file = put(folder, "a.md", b"\xe9 marigold")
-    found = forgotten_texts.count_text(folder, "a.md", REMOVED)
-    assert found is not None
-    assert found.number == 1
-    assert "not UTF-8" in found.problem
+    number, problem = forgotten_texts.count_text(folder, "a.md", REMOVED)
+    assert number == 1
+    assert "not UTF-8" in problem
     with pytest.raises(UnreadableNote):
         forgotten_texts.rewrite(folder, "a.md", REMOVED)
     assert file.read_bytes() == b"\xe9 marigold"

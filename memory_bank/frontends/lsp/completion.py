@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
 from memory_bank.bank.bank import Bank
@@ -40,12 +40,8 @@ class Completion(NamedTuple):
     """The text that is compared with the typed one."""
 
 
-class Completions(NamedTuple):
-    """The choices at the cursor."""
-
-    found: tuple[Completion, ...] = ()
-    complete: bool = True
-    """False if typing more may bring others."""
+Completions = tuple[Sequence[Completion], bool]
+"""The choices at the cursor, and whether they are all: typing more may bring others."""
 
 
 def match_typed(typed: str) -> Callable[[str], object]:
@@ -107,22 +103,21 @@ def front_matter_choices(bank: Bank, text: str, offset: int, code_of: CodeOf) ->
     """Return the choices at an offset in front matter."""
     typed = _find_typed(text, offset)
     if typed is None:
-        return Completions()
+        return (), True
     if typed.key == "file_refs":
         return _complete_references(typed, ((name, "") for name in project_files(bank)))
     if typed.key == "symbol_refs":
         code = code_of()
         if code is None:
-            return Completions()
+            return (), True
         if not code.table.file.exists():  # it is being read
-            return Completions(complete=False)
+            return (), False
         return _complete_symbols(typed, code)
-    completions = (
+    return [
         Completion(value, "value", value, typed.start, offset, typed.key, value)
         for value in _list_values(bank, typed.key)
         if value.startswith(typed.text.casefold())
-    )
-    return Completions(tuple(completions))
+    ], True
 
 
 def _find_typed(text: str, offset: int) -> _Typed | None:
@@ -163,8 +158,8 @@ def _complete_symbols(value: _Typed, code: Codebase) -> Completions:
         for name, paths in files.items()
         for path in paths
     ]
-    completions = _complete_references(value, names, typed=inner)
-    return completions._replace(complete=completions.complete and len(rows) < _MOST_ROWS)
+    choices, is_complete = _complete_references(value, names, typed=inner)
+    return choices, is_complete and len(rows) < _MOST_ROWS
 
 
 def _make_like_pattern(typed: str) -> str:
@@ -196,7 +191,7 @@ def _complete_references(
         for name, detail in candidates[: MAX_CHOICES + 1]
         if (text := _write_yaml_value(name, value.quote)) is not None
     ]
-    return Completions(tuple(choices[:MAX_CHOICES]), len(candidates) <= MAX_CHOICES)
+    return choices[:MAX_CHOICES], len(candidates) <= MAX_CHOICES
 
 
 def _write_yaml_value(name: str, quote: str) -> str | None:
@@ -241,7 +236,7 @@ def list_choices(
         return _complete_in_link(open_link)
     note = texts.note(path)
     if note is None or not 0 < offset < max(note.body_start, 1):
-        return Completions()
+        return (), True
     return front_matter_choices(texts.bank, text, offset, code_of)
 
 
@@ -265,7 +260,7 @@ class _OpenLink(NamedTuple):
 
 def _complete_in_link(open_link: _OpenLink) -> Completions:
     if "|" in open_link.typed:
-        return Completions()
+        return (), True
     target, mark, part = _split_typed(open_link.typed)
     if not mark:
         return _complete_targets(open_link)
@@ -273,7 +268,7 @@ def _complete_in_link(open_link: _OpenLink) -> Completions:
     goal = leads_to(open_link.texts, open_link.path, [link])[0]
     note = open_link.texts.note(goal.path) if goal.path else None
     if note is None and not (goal.file and mark == "#"):
-        return Completions()
+        return (), True
     kind: Kind = "heading" if mark == "#" else "block"
     if note is None:
         kind, parts = "symbol", _yield_symbols(goal.file)
@@ -287,7 +282,7 @@ def _complete_in_link(open_link: _OpenLink) -> Completions:
         for name, detail in parts
         if fits(name)
     ]
-    return Completions(tuple(completions[:MAX_CHOICES]), len(completions) <= MAX_CHOICES)
+    return completions[:MAX_CHOICES], len(completions) <= MAX_CHOICES
 
 
 def _split_typed(typed: str) -> tuple[str, str, str]:
@@ -350,7 +345,7 @@ def _complete_targets(open_link: _OpenLink) -> Completions:
             completion.kind == "file",
         )
     )
-    return Completions(tuple(completions[:MAX_CHOICES]), len(completions) <= MAX_CHOICES)
+    return completions[:MAX_CHOICES], len(completions) <= MAX_CHOICES
 
 
 def _has_text(open_link: _OpenLink) -> bool:

@@ -226,29 +226,21 @@ def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-class CursorPart(NamedTuple):
-    """What a cursor outside links is on: the note, one of its headings, or a block's id."""
+def part_at(note: Note, offset: int) -> tuple[str, str] | None:
+    """Return the heading or the block id that an offset outside links is on; None in other text.
 
-    known: bool = False
-    """False in other text."""
-    heading: str = ""
-    block: str = ""
-
-
-def part_at(note: Note, offset: int) -> CursorPart:
-    """Return what an offset outside links is on.
-
-    The front matter, the first line, and a title that is the first heading are the whole note.
+    Both are empty on the front matter, the first line, and a title that is the first heading: these
+    are the whole note.
     """
     line = 1 + parsing.count_lines(note.text[:offset])
     for name, at in note.body.blocks.items():
         if at == line:
-            return CursorPart(known=True, block=name)
+            return "", name
     for section in note.body.sections:
         if section.level and section.line == line:
             is_title = section.level == 1 and section.headings[-1] == note.body.title
-            return CursorPart(known=True, heading="" if is_title else "#".join(section.headings))
-    return CursorPart(known=offset < note.body_start or line == 1)
+            return "" if is_title else "#".join(section.headings), ""
+    return ("", "") if offset < note.body_start or line == 1 else None
 
 
 _FILES_SECONDS = 30.0

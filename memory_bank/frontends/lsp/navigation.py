@@ -99,13 +99,12 @@ def find_references(file_request: FileRequest, params: ReferenceParams) -> list[
     if note is None:
         return []
     offset = file_request.offset(params.position)
-    here = destinations.part_at(note, offset)
-    goal, heading, block = LinkTarget(file_request.path), here.heading, here.block
-    written = link_at(note, offset)
-    if written:
+    if written := link_at(note, offset):
         goal = destinations.leads_to(file_request.texts, file_request.path, [written.link])[0]
         heading, block = written.link.heading, written.link.block
-    elif not here.known:
+    elif part := destinations.part_at(note, offset):
+        goal, (heading, block) = LinkTarget(file_request.path), part
+    else:
         return []
     if not (goal.path or goal.ghost):
         return []
@@ -198,13 +197,11 @@ def complete(
         return CompletionList(is_incomplete=False, items=[])
     code_of = partial(_find_code, file_request, codebases)
     offset = file_request.offset(params.position)
-    completions = list_choices(
+    choices, is_complete = list_choices(
         file_request.texts, file_request.path, file_request.text, offset, code_of
     )
-    items = [
-        _make_item(file_request, number, choice) for number, choice in enumerate(completions.found)
-    ]
-    return CompletionList(is_incomplete=not completions.complete, items=items)
+    items = [_make_item(file_request, number, choice) for number, choice in enumerate(choices)]
+    return CompletionList(is_incomplete=not is_complete, items=items)
 
 
 def _make_item(file_request: FileRequest, number: int, choice: Completion) -> CompletionItem:

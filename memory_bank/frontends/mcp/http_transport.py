@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
@@ -30,7 +31,7 @@ from memory_bank.frontends.serving.endpoint import (
     LIMITS,
     Endpoint,
     Hosts,
-    RequestGuard,
+    Token,
     read_token,
     same_secret,
     serve,
@@ -65,7 +66,7 @@ def serve_http(
     """Serve any number of clients, as `serve` does, and close the bank at the end."""
     try:
         serve(
-            lambda guard: build_application(server, guard, limits),
+            partial(build_application, server, limits=limits),
             address,
             PATH,
             token=lambda remote: read_token(token_file) if remote or token_file else None,
@@ -78,7 +79,7 @@ def serve_http(
 
 
 def build_application(
-    server: MemoryServer, guard: RequestGuard, limits: Limits = LIMITS
+    server: MemoryServer, names: Sequence[str], token: Token | None, limits: Limits = LIMITS
 ) -> Starlette:
     """Return the ASGI application of a server, with its middleware."""
     low = server._lowlevel_server  # noqa: SLF001  (the SDK's public way asks for an OAuth issuer)
@@ -92,9 +93,9 @@ def build_application(
     )
     messages = Messages(SessionLimit(manager.handle_request, limits.sessions))
     endpoint: ASGIApp = Bodies(messages, limits.body_bytes)
-    middleware = [Middleware(Hosts, names=guard.names)]
-    if guard.token:
-        backend = BearerAuthBackend(_TokenVerifier(guard.token.value))
+    middleware = [Middleware(Hosts, names=names)]
+    if token:
+        backend = BearerAuthBackend(_TokenVerifier(token.value))
         middleware.append(Middleware(AuthenticationMiddleware, backend=backend))
         endpoint = RequireAuthMiddleware(endpoint, [])
     routes = [Route(PATH, endpoint=endpoint)]

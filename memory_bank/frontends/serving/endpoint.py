@@ -177,16 +177,8 @@ class Endpoint(NamedTuple):
     """Whether other machines can reach it."""
 
 
-class RequestGuard(NamedTuple):
-    """Whom an application answers."""
-
-    names: Sequence[str]
-    """Host names of this server, without ports."""
-    token: Token | None
-
-
 def serve(
-    application: Callable[[RequestGuard], ASGIApp],
+    application: Callable[[Sequence[str], Token | None], ASGIApp],
     address: str,
     path: str,
     *,
@@ -197,17 +189,16 @@ def serve(
 ) -> None:
     """Serve an application until SIGINT, which is raised as KeyboardInterrupt, or SIGTERM.
 
-    `path` is that of the URL, `token` returns the token for an address that other machines can
-    reach or not, `hosts` are further host names that clients may use, and `on_start` is called once
-    clients can connect. Raises BadInput for an address that can't be listened on.
+    `application` gets the host names that it answers to, without ports, and the token that it
+    asks for, if any. `path` is that of the URL, `token` returns the token for an address that other
+    machines can reach or not, `hosts` are further host names that clients may use, and `on_start`
+    is called once clients can connect. Raises BadInput for an address that can't be listened on.
     """
     with listen(address) as listener:
         host, port = listener.getsockname()[:2]
         remote = not ipaddress.ip_address(host).is_loopback
         secret = token(remote)
-        app = application(
-            RequestGuard(list_host_names(parse_endpoint(address)[0], host, hosts), secret)
-        )
+        app = application(list_host_names(parse_endpoint(address)[0], host, hosts), secret)
         on_start(Endpoint(f"http://{url_host(host)}:{port}{path}", secret, remote))
         server = Server(_make_config(app, limits))
         try:

@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from html import escape
 from http import HTTPStatus
 from pathlib import Path
@@ -31,7 +32,6 @@ from memory_bank.frontends.serving.endpoint import (
     LIMITS,
     Endpoint,
     Hosts,
-    RequestGuard,
     Token,
     new_token,
     read_token,
@@ -114,7 +114,7 @@ class ErrorPages:
 
     async def locked(self, request: Request) -> Response:
         """Return the page for those who have no token; it says nothing of the bank."""
-        response = await self._site.bare_page("locked.html", status=HTTPStatus.FORBIDDEN)
+        response = await self._site.locked_page()
         if may_have_cookie(request):
             response.headers["Refresh"] = "0"
         return response
@@ -165,15 +165,6 @@ HEADERS = {
 }
 
 _READS = frozenset({"GET", "HEAD"})
-
-
-def guard_application(app: ASGIApp, guard: RequestGuard, pages: ErrorPages, site: Site) -> ASGIApp:
-    """Return an application behind all of its guards."""
-    inner: ASGIApp = Forms(app, pages, secret=site.secret, write=site.write)
-    inner = Bodies(inner, LIMITS.body_bytes)
-    if guard.token:
-        inner = Entrance(inner, pages, guard.token, site.static)
-    return Headers(Hosts(inner, guard.names))
 
 
 class Headers:
@@ -250,8 +241,8 @@ class Forms:
         await self._app(scope, receive, send)
 
 
-def build_application(site: Site, guard: RequestGuard) -> ASGIApp:
-    """Return the ASGI application of a dashboard."""
+def build_application(site: Site, names: Sequence[str], token: Token | None) -> ASGIApp:
+    """Return the ASGI application of a dashboard behind all of its guards."""
     pages = ErrorPages(site)
 
     @asynccontextmanager
@@ -274,7 +265,11 @@ def build_application(site: Site, guard: RequestGuard) -> ASGIApp:
         lifespan=run_background,
     )
     app.router.redirect_slashes = False  # one address for each page
-    return guard_application(app, guard, pages, site)
+    inner: ASGIApp = Forms(app, pages, secret=site.secret, write=site.write)
+    inner = Bodies(inner, LIMITS.body_bytes)
+    if token:
+        inner = Entrance(inner, pages, token, site.static)
+    return Headers(Hosts(inner, names))
 
 
 _REDIRECT = """\
@@ -316,7 +311,7 @@ def serve_web(
 
     try:
         serve(
-            lambda guard: build_application(site, guard),
+            partial(build_application, site),
             address,
             "/",
             token=choose_token,

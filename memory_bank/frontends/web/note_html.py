@@ -150,19 +150,12 @@ _NEWLINE = lazy_pattern(r"\r\n?")
 Env = MutableMapping[str, Any]
 
 
-class ContentsHeading(NamedTuple):
-    """A heading of a note, for its table of contents."""
-
-    level: int
-    text: str
-    anchor: str
-
-
 class Rendered(NamedTuple):
     """A note's text as HTML."""
 
     html: Markup
-    headings: tuple[ContentsHeading, ...]
+    headings: tuple[tuple[int, str, str], ...]
+    """Level, text and anchor of each heading."""
     too_long: bool = False
 
 
@@ -305,9 +298,9 @@ def _drop_title(tokens: list[Token], title: str) -> list[Token]:
     return tokens
 
 
-def _anchor_headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
-    """Give each heading its anchor, and its level below the page's title."""
-    contents_headings: list[ContentsHeading] = []
+def _anchor_headings(tokens: Sequence[Token]) -> tuple[tuple[int, str, str], ...]:
+    """Give each heading its anchor, and its level below the page's title; return these."""
+    headings: list[tuple[int, str, str]] = []
     used: dict[str, int] = {}
     last = 1
     for number, token in enumerate(tokens):
@@ -322,8 +315,8 @@ def _anchor_headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
         token.attrSet("id", anchor)
         close = tokens[number + 2]
         close.tag, close.meta = token.tag, {"anchor": anchor}
-        contents_headings.append(ContentsHeading(level, text, anchor))
-    return tuple(contents_headings)
+        headings.append((level, text, anchor))
+    return tuple(headings)
 
 
 def _plain_words(inline: Token) -> str:

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from http import HTTPStatus
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import parse_qsl
 
@@ -120,10 +121,10 @@ class Site:
             remember(response, browser)
         return response
 
-    async def bare_page(self, template: str, *, status: int) -> Response:
-        """Return a page without the layout, with nothing of the bank in it."""
-        render = self._templates.get_template(template).render
-        return HTMLResponse(await to_thread.run_sync(render), status)
+    async def locked_page(self) -> Response:
+        """Return the page for those who have no token, with nothing of the bank in it."""
+        render = self._templates.get_template("locked.html").render
+        return HTMLResponse(await to_thread.run_sync(render), HTTPStatus.FORBIDDEN)
 
     def _render(self, template: str, values: dict[str, Any]) -> str:
         return self._templates.get_template(template).render(project=self._project, **values)

@@ -54,17 +54,11 @@ _MOST = 20_000
 """Maximum matches of one format that are examined in one text."""
 
 
-class FormatMatch(NamedTuple):
-    """A match of a format, and its random part."""
+def find_formats(text: str) -> Iterator[tuple[str, int, int, str]]:
+    """Find all matches of the formats, in time linear in the text.
 
-    kind: str
-    start: int
-    end: int
-    body: str
-
-
-def find_formats(text: str) -> Iterator[FormatMatch]:
-    """Find all matches of the formats, in time linear in the text."""
+    Yield the kind, start and end of each, and its random part.
+    """
     starts, ends, runs, size = list[int](), list[int](), list[str](), 0
     for run in _RUN.finditer(text):
         starts.append(run.start())
@@ -81,7 +75,7 @@ def find_formats(text: str) -> Iterator[FormatMatch]:
             start, end = match.start() + shift, match.end() + shift
             around = text[max(0, start - _NEAR) : end + _NEAR].lower() if form.near else ""
             if not form.near or re.search(form.near, around):
-                yield FormatMatch(form.kind, start, end, match[1])
+                yield form.kind, start, end, match[1]
 
 
 def _yield_matches(text: str, form: Format) -> Iterator[re.Match[str]]:

@@ -40,7 +40,7 @@ def test_any_note_is_answered(
     texts = Texts(bank, {"t.md": text})
     offset = data.draw(st.integers(0, len(text)))
     spans = [
-        (one.start, one.end) for one in completion.list_choices(texts, "t.md", text, offset).found
+        (one.start, one.end) for one in completion.list_choices(texts, "t.md", text, offset)[0]
     ]
     spans += [(one.start, one.end) for one in problems.list_problems(texts, "t.md")]
     spans += [(one.start, one.end) for one in problems.list_fixes(texts, "t.md", offset, offset)]

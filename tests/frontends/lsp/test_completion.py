@@ -20,8 +20,8 @@ NOTES = {
 def chosen(make: Make, text: str) -> dict[str, str]:
     """Return what the note becomes with each choice, by its label."""
     plain, offset = cursor(text)
-    found = list_choices(make(NOTES, new=plain), "new.md", plain, offset)
-    return {one.label: applied(plain, one) for one in found.found}
+    found, _ = list_choices(make(NOTES, new=plain), "new.md", plain, offset)
+    return {one.label: applied(plain, one) for one in found}
 
 
 def applied(text: str, choice: Completion) -> str:
@@ -74,22 +74,22 @@ def test_the_files_of_the_project_are_offered(make: Make) -> None:
     files = ("src/index.py", "src/ignored.py", ".gitignore")
     write_files(project, dict.fromkeys(files, "ignored.py\n"))
     run(project, "init", "-q")
-    found = list_choices(texts, "new.md", "[[src/", 6)
-    assert [one.text for one in found.found] == ["src/index.py]]"]
+    found, _ = list_choices(texts, "new.md", "[[src/", 6)
+    assert [one.text for one in found] == ["src/index.py]]"]
 
 
 def test_many_notes_are_offered_in_parts(make: Make) -> None:
     texts = make({f"n{number:03}.md": "x\n" for number in range(250)}, new="[[n")
-    found = list_choices(texts, "new.md", "[[n", 3)
-    assert (len(found.found), found.complete) == (200, False)
-    assert list_choices(texts, "new.md", "[[n249", 6).found[0].label == "n249"
+    found, complete = list_choices(texts, "new.md", "[[n", 3)
+    assert (len(found), complete) == (200, False)
+    assert list_choices(texts, "new.md", "[[n249", 6)[0][0].label == "n249"
 
 
 def test_letters_that_many_names_nearly_have_take_no_time(make: Make) -> None:
     text = f"[[{'a' * 30}b"
     texts = make({f"{'a' * 100}{number}.md": "x\n" for number in range(50)}, new=text)
     began = time.process_time()
-    assert list_choices(texts, "new.md", text, len(text)).found == ()
+    assert list_choices(texts, "new.md", text, len(text))[0] == ()
     assert time.process_time() - began < 10
 
 
@@ -143,15 +143,15 @@ def test_references_are_completed_as_valid_yaml(
 ) -> None:
     plain, offset = cursor(text)
     texts = make({}, new=plain)
-    found = list_choices(texts, "new.md", plain, offset, lambda: code)
-    made = [applied(plain, one) for one in found.found]
+    found, _ = list_choices(texts, "new.md", plain, offset, lambda: code)
+    made = [applied(plain, one) for one in found]
     assert made[: len(becomes) or None] == becomes  # then those that only have the letters
 
 
 def test_each_completed_symbol_is_one_that_the_note_belongs_to(make: Make, code: Codebase) -> None:
     plain, offset = cursor("---\nsymbol_refs: [‸]\n---\n")
-    found = list_choices(make({}, new=plain), "new.md", plain, offset, lambda: code)
-    names = [one.text.strip('"') for one in found.found]
+    found, _ = list_choices(make({}, new=plain), "new.md", plain, offset, lambda: code)
+    names = [one.text.strip('"') for one in found]
     assert {len(find_meant_symbols(code.table, name)) for name in names} == {1}
     assert len(names) == 5
 
@@ -159,8 +159,8 @@ def test_each_completed_symbol_is_one_that_the_note_belongs_to(make: Make, code:
 def test_symbols_come_when_the_code_has_been_read(make: Make) -> None:
     plain, offset = cursor("---\nsymbol_refs: [‸]\n---\n")
     texts = make(NOTES, new=plain)
-    assert list_choices(texts, "new.md", plain, offset).found == ()
+    assert list_choices(texts, "new.md", plain, offset)[0] == ()
     run(texts.bank.layout.project, "init", "-q")
     with open_codebase(texts.bank.layout.project) as unread:
-        found = list_choices(texts, "new.md", plain, offset, lambda: unread)
-    assert (found.found, found.complete) == ((), False)
+        found, complete = list_choices(texts, "new.md", plain, offset, lambda: unread)
+    assert (found, complete) == ((), False)

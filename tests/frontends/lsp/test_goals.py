@@ -1,7 +1,6 @@
 import pytest
 
 from memory_bank.frontends.lsp.destinations import (
-    CursorPart,
     LinkTarget,
     find_references,
     leads_to,
@@ -104,15 +103,17 @@ def test_references_to_a_file_are_those_to_its_ghost(make: Make) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("---\ntype: f‸act\n---\n# T\n", CursorPart(True)),
-        ("# Ti‸tle\n\nx\n", CursorPart(True)),
-        ("intro‸\n\n# Title\n", CursorPart(True)),
-        ("# Title\n\n## A\n\n### ‸B\n", CursorPart(True, "Title#A#B")),
-        ("# Title\n\ntext ^id‸\n", CursorPart(True, block="id")),
-        ("# Title\n\nte‸xt\n", CursorPart()),
+        ("---\ntype: f‸act\n---\n# T\n", ("", "")),
+        ("# Ti‸tle\n\nx\n", ("", "")),
+        ("intro‸\n\n# Title\n", ("", "")),
+        ("# Title\n\n## A\n\n### ‸B\n", ("Title#A#B", "")),
+        ("# Title\n\ntext ^id‸\n", ("", "id")),
+        ("# Title\n\nte‸xt\n", None),
     ],
 )
-def test_a_cursor_is_on_the_note_a_heading_or_a_block(text: str, part: CursorPart) -> None:
+def test_a_cursor_is_on_the_note_a_heading_or_a_block(
+    text: str, part: tuple[str, str] | None
+) -> None:
     plain, offset = cursor(text)
     assert part_at(parsing.parse("a.md", plain.encode()), offset) == part
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import build_application
 from memory_bank.frontends.web.site import Site
@@ -92,7 +91,7 @@ def fields(page: str) -> dict[str, str]:
 def ask(project: Path) -> Iterator[Callable[[str], tuple[str, int]]]:
     """Ask a dashboard that writes: GET, or POST with fields over those of the page before."""
     shared = SharedBank(str(project))
-    app = build_application(Site(shared, write=True), RequestGuard(["testserver"], None))
+    app = build_application(Site(shared, write=True), ["testserver"], None)
     with TestClient(app, follow_redirects=False) as client:
         page = ""
 

@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 
 from memory_bank.base import errors
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
-from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import STATUS, build_application, http_status
 from memory_bank.frontends.web.site import Site, read_number
@@ -51,7 +50,7 @@ def routes(*pages: object) -> Sequence[Route]:
 def client(project: Path) -> TestClient:
     """Ask a dashboard with pages that fail, in this process."""
     site = Broken(SharedBank(str(project)))
-    app = build_application(site, RequestGuard(["testserver"], None))
+    app = build_application(site, ["testserver"], None)
     return TestClient(app, raise_server_exceptions=False)
 
 
@@ -86,7 +85,7 @@ def test_memory_or_threads_that_run_out_are_a_plain_text(
             return [Route("/memory", memory), Route("/thread", thread)]
 
     site = Exhausted(SharedBank(str(project)))
-    client = TestClient(build_application(site, RequestGuard(["testserver"], None)))
+    client = TestClient(build_application(site, ["testserver"], None))
     for page in ("memory", "thread"):
         answer = client.get(f"/{page}")
         assert answer.status_code == 503

@@ -39,13 +39,13 @@ def test_groups_are_found_and_named_by_what_tells_them_apart() -> None:
     made = part([[("work", "storage")] * 6, [("work", "web")] * 5, [("work", "web", "css")] * 4])
     members, named = find_clusters(made)
     assert members == [0] * 6 + [1] * 5 + [2] * 4
-    assert [one.name.split(", ")[0] for one in named] == ["storage", "web", "css"]
-    assert [one.size for one in named] == [6, 5, 4]
+    assert [one["name"].split(", ")[0] for one in named] == ["storage", "web", "css"]
+    assert [one["size"] for one in named] == [6, 5, 4]
 
 
 def test_equal_names_are_numbered_and_a_group_without_tags_is_named_by_its_hub() -> None:
     _, named = find_clusters(part([[("web",)] * 5, [("web",)] * 4, [()] * 3]))
-    assert [one.name for one in named] == ["web", "web (2)", "around Note 2 0"]
+    assert [one["name"] for one in named] == ["web", "web (2)", "around Note 2 0"]
 
 
 def test_pairs_and_single_nodes_are_the_rest() -> None:
@@ -54,7 +54,7 @@ def test_pairs_and_single_nodes_are_the_rest() -> None:
     pair = (5, 6, LINK, "related_to")
     members, named = find_clusters(made._replace(nodes=nodes, edges=(*made.edges, pair)))
     assert members == [0] * 5 + [REST, REST]
-    assert [one.name for one in named] == ["web"]
+    assert [one["name"] for one in named] == ["web"]
     assert find_clusters(GraphPart("", (), (), (), 0)) == ([], [])
 
 
@@ -62,12 +62,12 @@ def test_a_node_is_shown_with_what_is_near(bank: Bank) -> None:
     found = graph.view_node(bank, "decisions/tantivy.md")
     assert found.node.label == "Tantivy over Whoosh"
     assert found.snippet.startswith("We chose Tantivy because")
-    near = {one.node.id: (one.outgoing, one.incoming) for one in found.neighbours}
-    assert near["decisions/whoosh.md"] == (("supersedes",), ())
-    assert near["ghost:src/index.py"] == (("mentions",), ())
+    near = {node.id: links for node, *links in found.neighbours}
+    assert near["decisions/whoosh.md"] == [("supersedes",), ()]
+    assert near["ghost:src/index.py"] == [("mentions",), ()]
     whoosh = graph.view_node(bank, "decisions/whoosh.md")
-    assert [one.incoming for one in whoosh.neighbours] == [("supersedes",), ()]
-    assert [one.outgoing for one in whoosh.neighbours] == [(), ("tag",)]
+    assert [incoming for _, _, incoming in whoosh.neighbours] == [("supersedes",), ()]
+    assert [outgoing for _, outgoing, _ in whoosh.neighbours] == [(), ("tag",)]
 
 
 def test_a_file_and_a_tag_have_no_text(bank: Bank) -> None:

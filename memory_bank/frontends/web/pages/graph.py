@@ -51,16 +51,11 @@ _SEED = 1
 """Any fixed number: the same graph has the same clusters."""
 
 
-class Cluster(NamedTuple):
-    """A cluster with its name."""
+def find_clusters(part: GraphPart) -> tuple[list[int], list[dict[str, Any]]]:
+    """Return the number of each node's cluster, or REST, and what a picture says of the clusters.
 
-    number: int
-    name: str
-    size: int
-
-
-def find_clusters(part: GraphPart) -> tuple[list[int], list[Cluster]]:
-    """Return the number of each node's cluster, or REST, and the clusters, the largest first."""
+    The largest cluster comes first.
+    """
     pairs = tuple(edge[:2] for edge in part.edges)
     groups = _find_groups(len(part.nodes), pairs)
     sizes = Counter(groups)
@@ -68,7 +63,10 @@ def find_clusters(part: GraphPart) -> tuple[list[int], list[Cluster]]:
     numbers = {group: number for number, group in enumerate(large)}
     members = [numbers.get(group, REST) for group in groups]
     names = _name_clusters(part, members, len(large))
-    return members, [Cluster(at, names[at], sizes[group]) for group, at in numbers.items()]
+    return members, [
+        {"number": at, "name": make_visible(names[at]), "size": sizes[group]}
+        for group, at in numbers.items()
+    ]
 
 
 @lru_cache(maxsize=8)
@@ -119,14 +117,8 @@ _PARAGRAPHS = lazy_pattern(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
 """What stands between paragraphs; headings are none."""
 
 
-class LinkedNode(NamedTuple):
-    """A node at the other end of links."""
-
-    node: Node
-    outgoing: tuple[str, ...]
-    """The types of links to it; `tag` or `embed` for a link that is one."""
-    incoming: tuple[str, ...]
-    """The types of links from it."""
+Neighbour = tuple[Node, tuple[str, ...], tuple[str, ...]]
+"""A linked node, and the types of the links to it and from it; `tag` and `embed` are such."""
 
 
 class NodeDetails(NamedTuple):
@@ -135,7 +127,7 @@ class NodeDetails(NamedTuple):
     node: Node
     degree: int
     snippet: str
-    neighbours: tuple[LinkedNode, ...]
+    neighbours: tuple[Neighbour, ...]
     left_out: int
     """Number of neighbours that are not listed."""
 
@@ -176,16 +168,14 @@ def view_node(bank: Bank, name: str) -> NodeDetails:
     return NodeDetails(node, graph.degrees[name], text, tuple(near[:_NEIGHBOURS]), left_out)
 
 
-def _list_neighbours(graph: NoteGraph, name: str) -> list[LinkedNode]:
+def _list_neighbours(graph: NoteGraph, name: str) -> list[Neighbour]:
     """Return the neighbours of a node: notes first, then others, the most linked first."""
 
     def order(end: str) -> tuple[int, int, str]:
         return note_graph.KINDS.index(graph.nodes[end].kind), -graph.degrees[end], end
 
     return [
-        LinkedNode(
-            graph.nodes[end], _list_relations(graph, name, end), _list_relations(graph, end, name)
-        )
+        (graph.nodes[end], _list_relations(graph, name, end), _list_relations(graph, end, name))
         for end in sorted(graph.neighbours(name), key=order)
     ]
 
@@ -297,9 +287,7 @@ def _picture_data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
             for node, degree, cluster in rows
         ],
         "edges": part.edges,
-        "clusters": [
-            cluster._replace(name=make_visible(cluster.name))._asdict() for cluster in clusters
-        ],
+        "clusters": clusters,
     }
 
 

@@ -176,6 +176,7 @@ def _list_edit_routes(site: Site) -> list[Route]:
 def _list_targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
     """Return what may follow two opening brackets: notes, files and, behind `file#`, symbols."""
     text = f"[[{typed}"
+    choices, _ = completion.list_choices(Texts(bank), path, text, len(text))
     return [
         {
             "label": make_visible(choice.label),
@@ -183,9 +184,7 @@ def _list_targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
             "kind": choice.kind,
             "text": choice.text,
         }
-        for choice in completion.list_choices(Texts(bank), path, text, len(text)).found[
-            :_MOST_TARGETS
-        ]
+        for choice in choices[:_MOST_TARGETS]
     ]
 
 

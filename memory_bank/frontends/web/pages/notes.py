@@ -142,9 +142,7 @@ def _note_values(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]
         "place_of": note_address,
         "source_link": source_link,
         "relations": _RELATIONS,
-        "titles": list_linked_titles(
-            bank, [backlink.path for backlink in view.backlinks[:_MOST_QUOTED]]
-        ),
+        "titles": list_linked_titles(bank, [row.key for row, _ in view.backlinks[:_MOST_QUOTED]]),
         "url": url,
     }
 

@@ -43,13 +43,8 @@ class Range(NamedTuple):
     worktree: bool = False
 
 
-class _ReviewInput(NamedTuple):
-    """What a review depends on; while it stays, no second one is made."""
-
-    base: Side
-    head: Side
-    changes: int
-    """Number of the changes of notes that the server has seen."""
+_ReviewInput = tuple[Side, Side, int]
+"""What a review depends on: both sides, and how many changes of notes the server has seen."""
 
 
 class Reviews:
@@ -71,7 +66,7 @@ class Reviews:
 
     async def of(self, revisions: Range) -> Review:
         """Return the review of a range; raise NoRepository and BadInput."""
-        state = _ReviewInput(*await self.sides(revisions), self._changes)
+        state = (*await self.sides(revisions), self._changes)
         future = self._reviews.get(state)
         if future is None:
             future = self._reviews[state] = asyncio.ensure_future(self._run(revisions))
@@ -106,7 +101,7 @@ class Reviews:
 
     def _end(self, state: _ReviewInput, future: asyncio.Future[Review]) -> None:
         failed = future.cancelled() or future.exception() is not None
-        if failed or not (state.head.commit and state.base.commit):
+        if failed or not all(side.commit for side in state[:2]):
             self._reviews.pop(state, None)
         finished = [review_input for review_input, future in self._reviews.items() if future.done()]
         for review_input in finished[:-_KEPT]:
