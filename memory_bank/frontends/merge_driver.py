@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, MemoryBankError, find_exhausted
 from memory_bank.notes.merging import conflicts
 
@@ -22,16 +21,8 @@ _FILES = 3
 _SIZES = range(1, 1000)
 
 
-class DriverArguments(NamedTuple):
-    """The arguments of the driver."""
-
-    files: tuple[str, str, str]
-    """Base, ours, theirs: `%O %A %B`."""
-    path: str = ""
-    """The note's path in the repository, `%P`, for messages."""
-    size: int = 0
-    ours: str = ""
-    theirs: str = ""
+DriverArguments = tuple[Sequence[str], str, conflicts.Labels]
+"""Base, ours and theirs (`%O %A %B`), the note's path in the repository (`%P`), and the labels."""
 
 
 def run(args: Sequence[str]) -> int:
@@ -70,13 +61,12 @@ def read_arguments(args: Sequence[str]) -> DriverArguments:
         )
     size = options.get("--marker-size", "")
     number = int(size) if size.isascii() and size.isdigit() and len(size) < _FILES else 0
-    return DriverArguments(
-        (words[0], words[1], words[2]),
-        path=words[3] if len(words) > _FILES else "",
-        size=number if number in _SIZES else 0,
-        ours=_label(options.get("--ours", "")),
-        theirs=_label(options.get("--theirs", "")),
+    labels = conflicts.Labels(
+        _label(options.get("--ours", "")) or "ours",
+        _label(options.get("--theirs", "")) or "theirs",
+        number if number in _SIZES else conflicts.MARKER_SIZE,
     )
+    return words[:_FILES], "".join(words[_FILES:]) or words[1], labels
 
 
 def _label(text: str) -> str:
@@ -87,15 +77,10 @@ def _label(text: str) -> str:
 def _merge_files(arguments: DriverArguments) -> int:
     from memory_bank.review import merge_driver  # its imports may fail too
 
-    labels = conflicts.Labels(
-        arguments.ours or "ours",
-        arguments.theirs or "theirs",
-        arguments.size or conflicts.MARKER_SIZE,
-    )
-    files = merge_driver.Files(*map(Path, arguments.files))
-    number, remark = merge_driver.merge_files(files, labels)
+    files, path, labels = arguments
+    number, remark = merge_driver.merge_files(merge_driver.Files(*map(Path, files)), labels)
     if remark:
-        _say(f"memory-bank: {_printable_path(arguments)}: merged by lines as git does: {remark}")
+        _say(f"memory-bank: {_make_printable(path)}: merged by lines as git does: {remark}")
     return CONFLICT if number else MERGED
 
 
@@ -103,22 +88,21 @@ def _merge_by_git(arguments: DriverArguments, error: BaseException) -> int:
     """Let git merge the file and say why; return 1."""
     bank_error = error if isinstance(error, MemoryBankError) else find_exhausted(error)
     reason = bank_error.message if bank_error else type(error).__name__
-    _say(f"memory-bank: {_printable_path(arguments)}: not merged as a note: {reason}")
+    files, path, labels = arguments
+    path = _make_printable(path)
+    _say(f"memory-bank: {path}: not merged as a note: {reason}")
     try:
         from memory_bank.review import merge_driver
 
-        labels = conflicts.Labels(arguments.ours or "ours", arguments.theirs or "theirs")
-        merge_driver.merge_by_git(merge_driver.Files(*map(Path, arguments.files)), labels, reason)
+        labels = labels._replace(size=conflicts.MARKER_SIZE)
+        merge_driver.merge_by_git(merge_driver.Files(*map(Path, files)), labels, reason)
     except (KeyboardInterrupt, Exception) as failure:  # noqa: BLE001  (the outermost frame)
-        path, kind = _printable_path(arguments), type(failure).__name__
-        _say(f"memory-bank: {path}: ours is left as it was: {kind}")
+        _say(f"memory-bank: {path}: ours is left as it was: {type(failure).__name__}")
     return CONFLICT
 
 
-def _printable_path(arguments: DriverArguments) -> str:
-    return "".join(
-        char if char.isprintable() else "?" for char in arguments.path or arguments.files[1]
-    )
+def _make_printable(path: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in path)
 
 
 def _say(text: str) -> None:

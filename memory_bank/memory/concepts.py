@@ -42,11 +42,11 @@ def name_actor(bank: Bank, source_type: str, source_agent: str) -> str:
     return f"human:{(name or '').strip() or getuser()}"
 
 
-def list_missing_keys(note: Note, kind: str, by: str, at: datetime) -> dict[str, object]:
+def list_missing_keys(note: Note, by: str, at: datetime) -> dict[str, object]:
     """Return the keys that a concept has, and this note lacks."""
     text = note.text[note.body_start :]
     keys: dict[str, object] = {
-        "type": note.meta.type or kind,
+        "type": note.meta.type or "note",
         "title": note.title,
         "description": okf.read_description(note.meta.extra) or describe_note(text) or note.title,
         "generated": {"by": by, "at": format_iso(at)},
@@ -110,6 +110,4 @@ def conform_note(
         return text
     text = conform_text(bank, path, text)
     note = parsing.parse(path, text.encode())
-    return set_keys(
-        text, list_missing_keys(note, "note", name_actor(bank, source_type, source_agent), at)
-    )
+    return set_keys(text, list_missing_keys(note, name_actor(bank, source_type, source_agent), at))

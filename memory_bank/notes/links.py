@@ -17,7 +17,7 @@ from memory_bank.notes.characters import BREAK
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.note import Meta
-from memory_bank.notes.passages import LinkDefinition, SourceMap, read_definitions
+from memory_bank.notes.passages import SourceMap, read_definitions
 from memory_bank.notes.relations import DEFAULT, TYPES, Fields, find_relation, normalise_type
 
 WIKILINK = lazy_pattern(r"!?\[\[([^\[\]\n]+)\]\]")
@@ -100,7 +100,7 @@ def locate_links(text: str, first_line: int = 1) -> list[WholeLink]:
 
 
 def links_in(
-    inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
+    inline: InlineText, link_definitions: Mapping[str, tuple[str, int]], line: int
 ) -> Iterator[Link]:
     """Yield the links of an inline block that starts at a line of the file."""
     for _span, link, _target in _yield_links(inline, link_definitions, line):
@@ -108,7 +108,7 @@ def links_in(
 
 
 def _yield_links(
-    inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
+    inline: InlineText, link_definitions: Mapping[str, tuple[str, int]], line: int
 ) -> Iterator[tuple[InlineSpan, Link, _WrittenTarget]]:
     field = counted = searched = 0
     fields = Fields(inline.bare[0])
@@ -162,7 +162,7 @@ def wiki_parts(written: str) -> tuple[str, str, str]:
 
 
 def _read_markdown_target(
-    inline: InlineText, span: InlineSpan, link_definitions: Mapping[str, LinkDefinition]
+    inline: InlineText, span: InlineSpan, link_definitions: Mapping[str, tuple[str, int]]
 ) -> _WrittenTarget | None:
     """Read a Markdown link's destination; None if it is empty or leads out of the bank."""
     if span.label:

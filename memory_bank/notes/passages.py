@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.documents import Passage, Section
 from memory_bank.notes.blocks import Blocks, InlineBlock
 
@@ -36,11 +36,8 @@ LONG = 5
 _SMALL = 0.25
 
 
-class _Stretch(NamedTuple):
-    """Offsets of text that is not split further."""
-
-    start: int
-    end: int
+_Stretch = tuple[int, int]
+"""Offsets of text that is not split further."""
 
 
 def split_passages(section: Section, size: int = SIZE) -> tuple[Passage, ...]:
@@ -51,7 +48,7 @@ def split_passages(section: Section, size: int = SIZE) -> tuple[Passage, ...]:
     """
     text = _NEWLINE.sub("\n", section.text)
     if len(text) <= size * _WHOLE:
-        parts = [_Stretch(0, len(text))]
+        parts = [(0, len(text))]
     else:
         parts = list(_join_parts(_yield_parts(text, size), size))
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -62,14 +59,15 @@ def split_passages(section: Section, size: int = SIZE) -> tuple[Passage, ...]:
 
 def _make_passage(section: Section, text: str, starts: list[int], part: _Stretch) -> Passage | None:
     """Return a passage without blank lines around it; None if it is blank."""
-    words = text[part.start : part.end]
+    start, end = part
+    words = text[start:end]
     stripped = words.lstrip()
     if not stripped:
         return None
-    first = bisect_right(starts, part.end - len(stripped)) - 1
+    first = bisect_right(starts, end - len(stripped)) - 1
     # Indentation stays, since it may be that of code or of a list.
-    start = max(part.start, starts[first])
-    words = text[start : part.end].rstrip()
+    start = max(start, starts[first])
+    words = text[start:end].rstrip()
     last = bisect_right(starts, start + len(words) - 1) - 1
     return Passage(section.line + first, section.line + last + 1, words)
 
@@ -77,26 +75,26 @@ def _make_passage(section: Section, text: str, starts: list[int], part: _Stretch
 def _join_parts(parts: Iterator[_Stretch], size: int) -> Iterator[_Stretch]:
     """Join adjacent parts as long as they fit."""
     start = end = 0
-    for part in parts:
-        length = part.end - start
+    for _, part_end in parts:
+        length = part_end - start
         small = end - start < size * _SMALL and length <= size * LONG
         if end > start and length > size and not small:
-            yield _Stretch(start, end)
+            yield start, end
             start = end
-        end = part.end
+        end = part_end
     if end > start:
-        yield _Stretch(start, end)
+        yield start, end
 
 
 def _yield_parts(text: str, size: int) -> Iterator[_Stretch]:
     """Yield blocks in order; long ones as lines, long lines in pieces."""
-    for block in _yield_blocks(text):
-        if block.end - block.start <= size * LONG:
-            yield block
+    for start, end in _yield_blocks(text):
+        if end - start <= size * LONG:
+            yield start, end
             continue
-        for line in _LINE.finditer(text, block.start, block.end):
+        for line in _LINE.finditer(text, start, end):
             if line.end() - line.start() <= size * LONG:
-                yield _Stretch(*line.span())
+                yield line.span()
             else:
                 yield from _yield_pieces(text, line.start(), line.end(), 2 * size)
 
@@ -112,19 +110,19 @@ def _yield_blocks(text: str) -> Iterator[_Stretch]:
             # The closing fence is of the same character, at least as long, and alone.
             if mark and mark[1].startswith(fence) and not text[mark.end() : line.end()].strip():
                 fence = ""
-                yield _Stretch(start, line.end())
+                yield start, line.end()
                 start = line.end()
             continue
         is_blank = line[0].isspace()
         if line.start() > start and (
             mark or (blank and not is_blank) or _STARTS_BLOCK.match(text, line.start(), line.end())
         ):
-            yield _Stretch(start, line.start())
+            yield start, line.start()
             start = line.start()
         fence = mark[1] if mark else ""
         blank = is_blank
     if start < len(text):
-        yield _Stretch(start, len(text))
+        yield start, len(text)
 
 
 def _yield_pieces(text: str, start: int, end: int, size: int) -> Iterator[_Stretch]:
@@ -136,9 +134,9 @@ def _yield_pieces(text: str, start: int, end: int, size: int) -> Iterator[_Stret
             stop = max(window.rfind(" "), window.rfind("\t")) + 1
         if stop < size * _SMALL:
             stop = size
-        yield _Stretch(start, start + stop)
+        yield start, start + stop
         start += stop
-    yield _Stretch(start, end)
+    yield start, end
 
 
 _DEFINITION = lazy_pattern(
@@ -146,15 +144,11 @@ _DEFINITION = lazy_pattern(
 )
 
 
-class LinkDefinition(NamedTuple):
-    """The destination of a link reference definition as written, and its offset in the text."""
+def read_definitions(blocks: Blocks) -> Mapping[str, tuple[str, int]]:
+    """Return the destinations of the link reference definitions as written, by label.
 
-    written: str
-    offset: int
-
-
-def read_definitions(blocks: Blocks) -> Mapping[str, LinkDefinition]:
-    """Return the destinations of the link reference definitions, by label."""
+    Each has its offset in the text.
+    """
     if not blocks.definitions:
         return {}
     lines = blocks.source.split("\n")
@@ -165,7 +159,7 @@ def read_definitions(blocks: Blocks) -> Mapping[str, LinkDefinition]:
             start = destination.start(1)
             column = start - (text.rfind("\n", 0, start) + 1)
             offset = blocks.starts[first + text.count("\n", 0, start)] + column
-            definitions[label] = LinkDefinition(destination[1], offset)
+            definitions[label] = destination[1], offset
     return definitions
 
 

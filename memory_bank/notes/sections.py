@@ -16,7 +16,7 @@ from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, yield_fields
 from memory_bank.notes.inline import InlineText, plain_text
 from memory_bank.notes.links import links_in, locate_links
 from memory_bank.notes.note import Body
-from memory_bank.notes.passages import LinkDefinition, read_definitions
+from memory_bank.notes.passages import read_definitions
 
 MAX_LINKS = 20_000
 
@@ -89,7 +89,7 @@ class _ContentReader:
         self.headings = 0
 
     def add(
-        self, inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
+        self, inline: InlineText, link_definitions: Mapping[str, tuple[str, int]], line: int
     ) -> None:
         """Add the content of an inline block that starts at a line of the file."""
         room = MAX_LINKS - len(self.links)
@@ -314,7 +314,7 @@ def sentence_around(before: str, link: str, after: str) -> str:
 
 
 def naming_sentence(
-    blocks: Iterable[InlineBlock], link_definitions: Mapping[str, LinkDefinition]
+    blocks: Iterable[InlineBlock], link_definitions: Mapping[str, tuple[str, int]]
 ) -> str:
     """Return the first sentence of a note, without Markdown and dot; empty behind a heading."""
     for block in blocks:

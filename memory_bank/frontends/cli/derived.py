@@ -141,12 +141,6 @@ def wants_json(ctx: click.Context) -> bool:
     return bool(ctx.meta.get(_JSON))
 
 
-_TYPES = (
-    "plan", "journal", "fact", "observation", "reflection",
-    "decision", "bugfix", "feature", "refactor", "discovery", "change", "session", "rule",
-)  # fmt: skip
-
-
 def _complete_notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the note names that start with a text."""
     from memory_bank.bank.bank import open_bank
@@ -161,7 +155,9 @@ def _complete_notes(ctx: click.Context, _: click.Parameter, start: str) -> list[
 
 def _complete_types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
     """Return the known types that start with a text."""
-    return _filter_start(_TYPES, start)
+    from memory_bank.notes.schema import KNOWN_TYPES
+
+    return _filter_start(KNOWN_TYPES, start)
 
 
 _COMPLETIONS: Mapping[str, Callable[..., Sequence[str]]] = {

@@ -123,7 +123,8 @@ class Group(HelpCommand, click.Group):
 
     def unknown_command(self, ctx: click.Context, args: Sequence[str]) -> str:
         """Return the error message for a command line that starts with an unknown name."""
-        return no_such("command", args[0], self.list_commands(ctx))
+        similar = similar_names(args[0], self.list_commands(ctx), least=0.5)
+        return f"there is no command {args[0]!r}{did_you_mean(map(repr, similar))}"
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one line for each command."""
@@ -137,12 +138,6 @@ class Group(HelpCommand, click.Group):
             for name, command in commands
             if isinstance(command, HelpCommand)
         ]
-
-
-def no_such(noun: str, name: str, names: Sequence[str]) -> str:
-    """Return the error message for an unknown name, with similar names."""
-    similar = similar_names(name, names, least=0.5)
-    return f"there is no {noun} {name!r}{did_you_mean(map(repr, similar))}"
 
 
 def _fill_paragraph(text: str, width: int) -> str:

@@ -25,14 +25,13 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import NamedTuple, lazy_pattern, repairs, shorten
+from memory_bank.base import lazy_pattern, repairs, shorten
 from memory_bank.base import operation as operations
 from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
 from memory_bank.base.rendering import render_document, render_failure
 from memory_bank.base.text import Quotes, agent_name, escape_text, one_line
 from memory_bank.base.view import write_agent
-from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends import declared
 from memory_bank.frontends.hints import choose_hints, drop_unserved
 from memory_bank.frontends.mcp.arguments import (
@@ -80,28 +79,6 @@ _SPELLINGS = {
     "date_end": ("before",),
 }
 """Other spellings of arguments, also accepted in camel case."""
-
-
-class ToolContext(NamedTuple):
-    """The context of one tool call: its bank and its agent."""
-
-    shared: SharedBank
-    agent: str
-    """The client's name; empty if it gave none."""
-    sample: Callable[[str, int], str] | None = None
-    """Asks the client's model; None if the client doesn't offer it."""
-    structure: bool = False
-    """Whether answers have structured content besides their text."""
-
-    @property
-    def bank(self) -> Bank:
-        """The bank; raises NoBank if there is none."""
-        return self.shared.bank()
-
-    @property
-    def code(self) -> Codebase:
-        """The code around the bank; raises NoRepository if there is none."""
-        return self.shared.codebase()
 
 
 class BankTool:
@@ -174,9 +151,9 @@ class BankTool:
         params = context.session.client_params
         agent = agent_name(params.client_info.name) if params else ""
         structure = self._structure or not _TEXT_ALONE.search(agent)
-        call = ToolContext(shared, agent, make_sampler(context), structure)
+        run = partial(self._run_operation, shared, agent, make_sampler(context), fields)
         with reporting_to(partial(_report, context)):  # the thread inherits it
-            return await to_thread.run_sync(self._answer, call, fields, hide)
+            return await to_thread.run_sync(self._answer, run, shared, hide, structure)
 
     @property
     def _output_schema(self) -> dict[str, Any]:
@@ -223,8 +200,17 @@ class BankTool:
             problem = BadInput(f"{self.name}: {faults}", "call it again with valid arguments")
             raise ToolError(report_failure(problem, str, {})) from error
 
-    def _run_operation(self, call: ToolContext, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401  (any record)
-        """Run the operation with an agent's arguments and what the server knows."""
+    def _run_operation(
+        self,
+        shared: SharedBank,
+        agent: str,
+        sample: Callable[[str, int], str] | None,
+        fields: Mapping[str, Any],
+    ) -> Any:  # noqa: ANN401  (any record)
+        """Run the operation with an agent's arguments and what the server knows.
+
+        `agent` is the client's name, empty if it gave none; `sample` asks the client's model.
+        """
         parameters = list_parameters(self._operation, self._tool)
         values = {parameters[name].name: value for name, value in fields.items()}
         values |= self._tool.fixed
@@ -232,17 +218,17 @@ class BankTool:
 
             def bank() -> Bank:
                 if self._tool.aside:
-                    return exit_stack.enter_context(call.shared.another())
-                return call.bank
+                    return exit_stack.enter_context(shared.another())
+                return shared.bank()
 
             sources: dict[str, Callable[[], Any]] = {
                 "bank": bank,
-                "code": lambda: call.code,
-                "codebase": lambda: call.code,
-                "agent": lambda: call.agent,
-                "source_agent": lambda: call.agent,
+                "code": shared.codebase,
+                "codebase": shared.codebase,
+                "agent": lambda: agent,
+                "source_agent": lambda: agent,
                 "progress": lambda: tell,
-                "sample": lambda: call.sample,
+                "sample": lambda: sample,
                 "quote": lambda: Quotes().introduced,
             }
             sources = {name: source for name, source in sources.items() if name not in values}
@@ -254,23 +240,26 @@ class BankTool:
             return self._function(**declared.fill_parameters(self._function, sources), **values)
 
     def _answer(
-        self, call: ToolContext, fields: Mapping[str, Any], hide: Callable[[str], str]
+        self,
+        run: Callable[[], Any],
+        shared: SharedBank,
+        hide: Callable[[str], str],
+        structured: bool,  # noqa: FBT001  (as threads call it)
     ) -> CallToolResult:
-
         quotes = Quotes()
         try:
-            answer = self._run_operation(call, fields)
+            answer = run()
         except MemoryBankError as error:
             raise ToolError(report_failure(error, hide, choose_hints(self._served()))) from error
         answer = redact_paths(answer, hide)
-        repaired = [*getattr(answer, "repaired", ()), *call.shared.repairs.take()]
+        repaired = [*getattr(answer, "repaired", ()), *shared.repairs.take()]
         text = self._write_answer(answer, quotes)
         if repaired:
             text += f"\nRepaired: {repairs.describe_repairs(repaired)}."
-        notices = call.shared.notices.take()
+        notices = shared.notices.take()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
-        if not call.structure:
+        if not structured:
             return CallToolResult(content=content)
         structure = structure_record(quotes, answer, self._tool.without)
         notices = [*structure.pop("notices", ()), *notices]

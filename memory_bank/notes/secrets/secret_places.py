@@ -182,28 +182,13 @@ _VALUE = lazy_pattern(r"""[!#-&(-;=?-_a-{}~]{4,200}""")
 """Printable ASCII without quotes, blanks, `<`, `>` and `|`."""
 
 
-class _Label(NamedTuple):
-    """The word for a secret in one language, and what may stand between it and its value."""
-
-    word: str
-    password: bool
-    ending: int
-    """Most letters that it may have besides."""
-    gap: re.Pattern[str]
-
-
-class _Place(NamedTuple):
-    """A pattern whose group 1 is a secret, and the text in lower case that is always near it."""
-
-    kind: str
-    mark: str
-    pattern: re.Pattern[str]
-    is_drawn: bool
-    """Whether only a value that looks random is one."""
-
-
 @cache
-def _labels() -> tuple[_Label, ...]:
+def _labels() -> tuple[tuple[str, bool, int, re.Pattern[str]], ...]:
+    """Return the words for secrets in all languages.
+
+    Each comes with whether it means a password, the most letters that it may have besides, and what
+    may stand between it and its value.
+    """
     labels = []
     for row in read_table()["labels"]:
         verbs = "|".join(map(re.escape, row["verbs"]))
@@ -218,15 +203,20 @@ def _labels() -> tuple[_Label, ...]:
             r"[ \t]{0,4}[\"'`*_“«「『（(]{0,4}",
             re.IGNORECASE,
         )
-        labels += [_Label(word, True, row["ending"], gap) for word in row["passwords"]]
-        labels += [_Label(word, False, row["ending"], gap) for word in row["tokens"]]
+        labels += [(word, True, row["ending"], gap) for word in row["passwords"]]
+        labels += [(word, False, row["ending"], gap) for word in row["tokens"]]
     return tuple(labels)
 
 
 @cache
-def _places() -> tuple[_Place, ...]:
+def _places() -> tuple[tuple[str, str, re.Pattern[str], bool], ...]:
+    """Return the patterns whose group 1 is a secret, each with its kind before it.
+
+    Behind the kind comes a text in lower case that is always near it; the last is whether only a
+    value that looks random is one.
+    """
     return tuple(
-        _Place(
+        (
             row["description"],
             mark,
             lazy_pattern(row["regex"], re.IGNORECASE),
@@ -239,18 +229,17 @@ def _places() -> tuple[_Place, ...]:
 
 def find_labelled(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values after a label, as in `пароль: …`; `lower` is the text in lower case."""
-    for label in _labels():
-        for start in find_each(lower, label.word):
-            if label.word.isascii() and lower[max(0, start - 1) : start].isalpha():
+    for word, is_password, _, between in _labels():
+        for start in find_each(lower, word):
+            if word.isascii() and lower[max(0, start - 1) : start].isalpha():
                 continue
-            end = start + len(label.word)
-            gap = label.gap.match(text, end)
+            gap = between.match(text, start + len(word))
             value = _VALUE.match(text, gap.end()) if gap else None
             core = value[0].rstrip(TRAILING) if value else ""
             if gap is None or value is None or not (gap["sign"] or is_generated(core)):
                 continue
-            if _is_secret(core, password=label.password):
-                kind = PASSWORD if label.password else TOKEN
+            if _is_secret(core, password=is_password):
+                kind = PASSWORD if is_password else TOKEN
                 yield SecretPlace(kind, value.start(), value.start() + len(core))
 
 
@@ -269,21 +258,20 @@ def _is_secret(value: str, *, password: bool) -> bool:
 
 def label_ends(head: str) -> bool | None:
     """Return whether a heading in lower case ends in the word for a password; None in no word."""
-    for label in _labels():
-        at = head.rfind(label.word)
-        if at >= 0 and len(head.rstrip(" *`")) - at - len(label.word) <= label.ending:
-            return label.password
+    for word, is_password, ending, _ in _labels():
+        at = head.rfind(word)
+        if at >= 0 and len(head.rstrip(" *`")) - at - len(word) <= ending:
+            return is_password
     return None
 
 
 def find_placed(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values in the places that the data file describes; `lower` is in lower case."""
-    for place in _places():
-        for start, end in _windows(text, find_each(lower, place.mark)):
-            for match in place.pattern.finditer(text, start, end):
-                value = match[1]
-                if not is_placeholder(value) and (not place.is_drawn or is_random(value)):
-                    yield SecretPlace(place.kind, *match.span(1))
+    for kind, mark, pattern, is_drawn in _places():
+        for start, end in _windows(text, find_each(lower, mark)):
+            for match in pattern.finditer(text, start, end):
+                if not is_placeholder(match[1]) and (not is_drawn or is_random(match[1])):
+                    yield SecretPlace(kind, *match.span(1))
 
 
 def _windows(text: str, marks: Iterable[int]) -> Iterator[tuple[int, int]]:
