@@ -196,6 +196,11 @@ def user_file(
     return {"~": home, "$CONFIG": config, "$XDG": xdg}[first] / rest
 
 
+def find_command(scope: str) -> list[str]:
+    """Return the command of this program: with this machine's path, or one for all of a project."""
+    return [PROGRAM] if scope == "project" else written_files.find_program()
+
+
 def find_bundle_file(client: str, part: str, project: Path | None) -> Path | None:
     """Return the file by which a bundle gives a client its hooks or its server; None if none does.
 

@@ -16,7 +16,6 @@ from memory_bank.agents.client_files import GUARD, ClientPlace, HookClient, find
 from memory_bank.agents.clients import SCOPES
 from memory_bank.bank import written_files
 from memory_bank.bank.bank import Bank
-from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
 
 _HOOKS = "hooks"
@@ -38,12 +37,8 @@ _COMMAND = 'const COMMAND = ["memory-bank"]'
 Path_ = tuple[str | int, ...]
 
 
-class _Handler(NamedTuple):
-    """One of our entries in a client's file."""
-
-    event: str
-    path: Path_
-    command: str
+Handler = tuple[str, Path_, str]
+"""One of our entries in a client's file: its event, its path in the file, and its command."""
 
 
 def add_hooks(client: HookClient, before: str | None, scope: str) -> str:
@@ -55,22 +50,24 @@ def add_hooks(client: HookClient, before: str | None, scope: str) -> str:
     if client.plugin:
         _check_plugin(before)
         text = client.plugin.read_text(encoding="utf-8")
-        return text.replace(_COMMAND, f"const COMMAND = {json.dumps(_find_words(scope))}")
+        return text.replace(
+            _COMMAND, f"const COMMAND = {json.dumps(client_files.find_command(scope))}"
+        )
     text = before or ""
     handlers = _find_handlers(client, text)
-    handler_of = {handler.event: handler for handler in reversed(handlers)}
-    for handler in reversed(handlers):  # of events that are no longer reported, and second ones
-        if handler is not handler_of[handler.event] or handler.event not in client.events:
-            text = _remove_handler(client, text, handler)
+    path_of = {event: path for event, path, _ in reversed(handlers)}
+    for event, path, _ in reversed(handlers):  # of events no longer reported, and second ones
+        if path != path_of[event] or event not in client.events:
+            text = _remove_handler(client, text, path)
     for key, value in client.top.items():
         if client.editor.value_at(text, (key,)) is None:
             text = client.editor.set_value(text, (key,), value)
-    handler_of = {handler.event: handler for handler in _find_handlers(client, text)}
+    path_of = {event: path for event, path, _ in _find_handlers(client, text)}
     for event in client.events:
         commands = {key: _make_command(client, event, scope, key) for key in client.command_keys}
-        if event in handler_of:
+        if event in path_of:
             for key, command in commands.items():
-                text = client.editor.set_value(text, (*handler_of[event].path, key), command)
+                text = client.editor.set_value(text, (*path_of[event], key), command)
         else:
             text = _add_hook(client, text, event, commands)
     return text
@@ -82,8 +79,8 @@ def remove_hooks(client: HookClient, before: str | None) -> str | None:
         _check_plugin(before)
         return None
     after = before
-    for handler in reversed(_find_handlers(client, before or "")):
-        after = _remove_handler(client, after or "", handler)
+    for _, path, _ in reversed(_find_handlers(client, before or "")):
+        after = _remove_handler(client, after or "", path)
     if after != before and client.editor.value_at(after or "", ()) == {**client.top}:
         return None
     return after if after and after.strip() else None
@@ -113,7 +110,7 @@ def _make_command(client: HookClient, event: str, scope: str, key: str) -> str:
     """Return the command of an event in a scope."""
     if scope == BUNDLE:
         return _guard_command(client, event, key)
-    words = _find_words(scope)
+    words = client_files.find_command(scope)
     quoted = " ".join(f'"{word}"' if " " in word else word for word in words)
     if os.name != "nt":
         quoted = shlex.join(words)
@@ -145,9 +142,8 @@ def _add_hook(client: HookClient, text: str, event: str, commands: Mapping[str, 
     return client.editor.set_value(text, (_HOOKS, event, number), entry)
 
 
-def _remove_handler(client: HookClient, text: str, handler: _Handler) -> str:
+def _remove_handler(client: HookClient, text: str, path: Path_) -> str:
     """Return the text without a handler, and without the group that held it alone."""
-    path = handler.path
     if client.form == "groups":
         siblings = client.editor.value_at(text, path[:-1])
         if isinstance(siblings, list) and len(siblings) == 1:
@@ -155,7 +151,7 @@ def _remove_handler(client: HookClient, text: str, handler: _Handler) -> str:
     return client.editor.remove(text, path)
 
 
-def _find_handlers(client: HookClient, text: str) -> list[_Handler]:
+def _find_handlers(client: HookClient, text: str) -> list[Handler]:
     """Return our entries in a text, in order; they are known by their command."""
     ours = re.compile(_OURS.format(name=client.name))
     entries = []
@@ -166,7 +162,7 @@ def _find_handlers(client: HookClient, text: str) -> list[_Handler]:
         for word in words:
             command = " ".join((word, *more)) if isinstance(word, str) else ""
             if ours.search(command):
-                entries.append(_Handler(event, path, command))
+                entries.append((event, path, command))
                 break
     return entries
 
@@ -189,11 +185,6 @@ def _yield_entries(
                     yield event, (*path, _HOOKS, at), entry
 
 
-def _find_words(scope: str) -> list[str]:
-    """Return the command of this program: with this machine's path, or one for all of a project."""
-    return [written_files.PROGRAM] if scope == "project" else written_files.find_program()
-
-
 def _check_plugin(text: str | None) -> None:
     if text is not None and not text.startswith(_MARK):
         raise BadInput("it was not written by memory-bank")
@@ -213,10 +204,10 @@ def _read_place(client: HookClient, scope: str, file: Path) -> ClientPlace:
     else:
         with written_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
             handlers = _find_handlers(client, text)
-        ours, command = bool(handlers), handlers[0].command if handlers else ""
+        ours, command = bool(handlers), handlers[0][2] if handlers else ""
         if command.startswith(GUARD):
             command = f"{written_files.PROGRAM} hook "
-        events = tuple(dict.fromkeys(handler.event for handler in handlers))
+        events = tuple(dict.fromkeys(event for event, _, _ in handlers))
         words = _split_words(command)
     off = client.off and not client.plugin and client.editor.value_at(text, (client.off,)) is True
     return ClientPlace(

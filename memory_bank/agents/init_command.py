@@ -33,16 +33,6 @@ _PARTS = frozenset(["hooks", "plugins"])
 """Folders of a program that are made only for its first hook."""
 
 
-class FoundAgent(NamedTuple):
-    """A program that this user has."""
-
-    name: str
-    title: str
-    files: tuple[str, ...]
-    """The user's own files to which hooks and the server would be added; they may be one. None if
-    the project's bundle gives the program all of it."""
-
-
 class AgentSetUp(NamedTuple):
     """What was done for one program."""
 
@@ -56,14 +46,14 @@ class AgentSetUp(NamedTuple):
     """Why a part of it was not done."""
 
 
-def list_agents(project: Path | None = None) -> tuple[FoundAgent, ...]:
-    """Return the programs that are installed, or have a folder of the user's.
+def list_agents(project: Path | None = None) -> dict[str, list[str]]:
+    """Return the programs that are installed, or have a folder of the user's, with their files.
 
-    What the bundle of a `project` gives them is left out of their files.
+    These are the user's own files to which hooks and the server would be added; they may be one.
+    What the bundle of a `project` gives is left out of them.
     """
-    return tuple(
-        agent for name in clients.list_installable() if (agent := _find_agent(name, project))
-    )
+    files = {name: _find_files(name, project) for name in clients.list_installable()}
+    return {name: places for name, places in files.items() if places is not None}
 
 
 def set_up(bank: Bank | None, name: str) -> AgentSetUp:
@@ -89,7 +79,8 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
     )
 
 
-def _find_agent(name: str, project: Path | None) -> FoundAgent | None:
+def _find_files(name: str, project: Path | None) -> list[str] | None:
+    """Return the user's own files of a program; None if this user does not have it."""
     files = {
         part: client_files.user_file(program) for part, program in _list_programs(name).items()
     }
@@ -101,7 +92,7 @@ def _find_agent(name: str, project: Path | None) -> FoundAgent | None:
     folders = [path.parent if path.name in _PARTS else path for path in places]
     if not (any(path.is_dir() for path in folders) or shutil.which(_COMMANDS.get(name, name))):
         return None
-    return FoundAgent(name, _find_title(name), tuple(dict.fromkeys(untracked)))
+    return list(dict.fromkeys(untracked))
 
 
 def _find_title(name: str) -> str:
@@ -251,23 +242,23 @@ def _choose_included(
 def _set_up_agents(call: Call, created_bank: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
     """Ask whether to add hooks and the server to the agents' programs that were found."""
     here = list_agents(Path(created_bank.bank).parent)
-    served = [agent for agent in here if not agent.files]
+    served = [name for name, files in here.items() if not files]
     if served and not call.json:
-        titles = ", ".join(agent.title for agent in served)
+        titles = ", ".join(map(_find_title, served))
         call.stderr.line(f"This project's bundle sets up {titles}: trust the folder there.")
-    configured = [agent for agent in here if agent.files]
+    configured = {name: files for name, files in here.items() if files}
     if not configured:
         return ()
     if not yes:
         call.stderr.line("These agents are here:")
-        for agent in configured:
+        for name, files in configured.items():
             call.stderr.line(
-                f"  {agent.title}  ", (", ".join(map(show_place, agent.files)), "place")
+                f"  {_find_title(name)}  ", (", ".join(map(show_place, files)), "place")
             )
         if not call.confirm("Add hooks and the MCP server to these files?"):
             return ()
     with open_bank(created_bank.bank) as bank:
-        return tuple(set_up(bank, agent.name) for agent in configured)
+        return tuple(set_up(bank, name) for name in configured)
 
 
 def _name_embedder(call: Call, created_bank: MadeBank) -> None:

@@ -180,7 +180,7 @@ def _is_found(theirs: str, client: McpClient, ours: str) -> bool:
 
 def _make_entry(client: McpClient, scope: str, folder: str) -> dict[str, object]:
     """Return the entry for a client: a command that works in any folder."""
-    command, *first = [SERVER] if scope == "project" else written_files.find_program()
+    command, *first = client_files.find_command(scope)
     bank = [_BANK, folder] if folder else []
     return {**client.extra, "command": command, "args": [*first, "serve", "mcp", *bank]}
 

@@ -191,10 +191,10 @@ def test_init_offers_no_program_that_the_bundle_sets_up(
 ) -> None:
     for name in (".claude", ".codex", ".copilot"):
         (home / name).mkdir(parents=True)
-    offered = {one.name: one.files for one in init_command.list_agents(project)}
+    offered = init_command.list_agents(project)
     assert len(offered["claude-code"]) == len(offered["copilot"]) == 2
     write(bundle.plan_bundle(bank))
-    offered = {one.name: one.files for one in init_command.list_agents(project)}
-    assert offered["claude-code"] == offered["codex"] == ()
-    assert offered["copilot"] == (str(home / ".copilot/mcp-config.json"),)
+    offered = init_command.list_agents(project)
+    assert offered["claude-code"] == offered["codex"] == []
+    assert offered["copilot"] == [str(home / ".copilot/mcp-config.json")]
     assert init_command.set_up(bank, "codex").written == ()
