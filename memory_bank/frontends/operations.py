@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "embedder use": ("bank.embedder_choice", "", "Choose the embedder of this bank"),
     "export": ("memory.export_bundle", "Share", "Write the notes in a format that other programs read"),
     "export okf": ("memory.export_bundle", "", "Write the notes as an Open Knowledge Format bundle"),
-    "forget": ("memory.forgetting.forget", "Sessions", "Remove a text, a note or a session for good"),
+    "forget": ("memory.forget", "Sessions", "Remove a text, a note or a session for good"),
     "git": ("review.git_merges", "Review", "Let git merge and show notes by section"),
     "git check": ("review.git_merges", "", "Tell whether git merges and shows notes by section here"),
     "git install": ("review.git_merges", "", "Let git merge and show notes by section in this clone"),

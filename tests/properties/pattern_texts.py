@@ -93,10 +93,10 @@ def _of_tables() -> Iterator[tuple[str, re.Pattern[str]]]:
     """Yield the patterns of data files, each with what it is for."""
     for one in placeholders.read_formats():
         yield f"secrets.json: {one.kind}", placeholders.compile_format(one.pattern)
-    for place in secret_places._places():
-        yield f"secrets.json: {place.kind}", place.pattern
-    for label in secret_places._labels():
-        yield f"secrets.json: {label.word}", label.gap
+    for kind, _, pattern, _ in secret_places._places():
+        yield f"secrets.json: {kind}", pattern
+    for word, _, _, gap in secret_places._labels():
+        yield f"secrets.json: {word}", gap
     for file in sentences.TABLES:
         for kind, value in sentences.read_table(file).items():
             if isinstance(value, list) and value and "pattern" in value[0]:
