@@ -2,20 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
 from memory_bank.frontends.cli.main import run as run_cli
-from memory_bank.memory.create import create
 from memory_bank.memory.links import links_of
-from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.retrieval.views import view_recall
 from memory_bank.memory.show import list_notes, show
@@ -123,16 +118,6 @@ def test_a_list_of_links_among_ordinary_notes_is_a_note(tmp_path: Path) -> None:
         (tmp_path / "bank" / name).write_text("# A\n\nWords.\n", encoding="utf-8")
     with open_bank(tmp_path / "bank", settings={"memory.embedder": "none"}) as bank:
         assert {"index.md", "log.md"} <= paths(bank)
-
-
-def test_a_file_without_a_type_is_listed_and_not_searched(
-    project: Path, bank: Bank, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (project / "docs/okf/README.md").write_text("# Margin\n\nThe margin definition.\n")
-    assert "docs/okf/README.md" not in paths(bank)
-    capsys.readouterr()
-    run_cli(["doctor"])
-    assert capsys.readouterr().out.count("docs/okf/README.md") == 1
 
 
 def test_the_current_definition_answers(bank: Bank) -> None:
@@ -314,26 +299,6 @@ def test_a_file_without_a_type_is_only_skipped_since_version_3(tmp_path: Path) -
         assert found.severity == "info"
 
 
-def test_passed_dates_are_told_without_commits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
-    write(tmp_path / "bank", DECLARED)
-    assert run_cli(["stale", "--bank", str(tmp_path / "bank")]) == 0
-    out = capsys.readouterr().out
-    assert "past the review date: 2\n" in out
-    assert "2025-12-31" in out
-
-
-def test_in_an_ordinary_bank_the_rule_is_to_be_named(tmp_path: Path) -> None:
-    root = tmp_path / "bank"
-    root.mkdir()
-    (root / "a.md").write_text("# A\n\nText.\n", encoding="utf-8")
-    with open_bank(root, settings={"memory.embedder": "none"}) as bank:
-        assert [one for one in lint(bank) if one.rule == "okf"] == []
-        assert [one.severity for one in lint(bank, rules=["okf"])] == ["error"]
-
-
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a project whose bank is a bundle."""
@@ -351,41 +316,6 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def keys_and_body(file: Path) -> tuple[dict[str, Any], str]:
-    _, head, body = file.read_text(encoding="utf-8").split("---\n", 2)
-    return yaml.safe_load(head), body
-
-
-def test_a_new_note_conforms(own: Path) -> None:
-    text = (
-        "# Taxes\n\nTaxes follow [[metrics/margin]] and **[[orders|the table]]**. See [[app.py]],"
-        " [[margin#Definition]], [[Not yet]] and `[[code]]`.\n\n- supersedes:: [[margin-legacy]]\n"
-    )
-    with open_bank(own / ".memories") as bank:
-        path = remember(bank, text, type="fact").path
-        assert not list(lint(bank, [path], rules=["okf"]))
-        assert {(link.target, link.row.type) for link in links_of(bank, path).outgoing} == {
-            ("metrics/margin.md", "related_to"),
-            ("tables/orders.md", "related_to"),
-            ("ghost:app.py", "mentions"),
-            ("ghost:.memories/Not yet.md", "mentions"),
-            ("metrics/margin.md", "mentions"),
-            ("metrics/margin-legacy.md", "supersedes"),
-        }
-        assert remember(bank, text, type="fact").action == "updated_existing"
-    keys, body = keys_and_body(own / ".memories" / path)
-    assert (keys["type"], keys["title"]) == ("fact", "Taxes")
-    assert keys["description"] == "Taxes follow metrics/margin and the table."
-    assert keys["generated"]["by"] == "human:Ada Lovelace"
-    assert datetime.fromisoformat(keys["generated"]["at"]).tzinfo
-    assert body == (
-        "# Taxes\n\nTaxes follow [metrics/margin](/metrics/margin.md) and **[the table](/tables/orders.md)**."
-        " See [app.py](../../app.py), [margin#Definition](/metrics/margin.md#definition),"
-        " [Not yet](/Not%20yet.md) and `[[code]]`.\n\n"
-        "- supersedes:: [margin-legacy](/metrics/margin-legacy.md)\n"
-    )
-
-
 def test_an_edit_keeps_all_other_bytes_and_writes_links_of_the_format(own: Path) -> None:
     file = own / ".memories/metrics/margin.md"
     before = (
@@ -397,71 +327,3 @@ def test_an_edit_keeps_all_other_bytes_and_writes_links_of_the_format(own: Path)
         == 0
     )
     assert file.read_bytes() == before.replace(b"revenue less", b"[orders](/tables/orders.md) less")
-
-
-def test_an_agent_is_named_as_the_one_who_wrote(own: Path) -> None:
-    with open_bank(own / ".memories") as bank:
-        path = create(bank, "facts/a", "One.", source_type="agent", source_agent="claude-code").path
-    keys, _ = keys_and_body(own / ".memories" / path)
-    assert keys["generated"]["by"] == "claude-code/unknown"
-
-
-def test_confirming_says_who_reviewed_it_and_when(own: Path) -> None:
-    file = own / ".memories/metrics/margin-legacy.md"
-    assert run_cli(["confirm", "metrics/margin-legacy", "tables/orders"]) == 0
-    bob, ada = keys_and_body(file)[0]["verified"]
-    assert (bob["by"], ada["by"]) == ("human:bob", "human:Ada Lovelace")
-    assert datetime.fromisoformat(ada["at"]).tzinfo
-    alone = keys_and_body(own / ".memories/tables/orders.md")[0]["verified"]
-    assert alone["by"] == "human:Ada Lovelace"
-    assert run_cli(["confirm", "metrics/margin-legacy"]) == 0
-    assert len(keys_and_body(file)[0]["verified"]) == 2
-
-
-def test_paths_in_keys_and_lists_follow_a_note_that_moves(own: Path) -> None:
-    bank = own / ".memories"
-    near = bank / "metrics/near.md"
-    near.write_text(
-        "---\ntype: Metric\nsuperseded_by: /metrics/margin.md\nresource: 'margin.md'\n"
-        "sources: [{id: a, resource: ./margin.md}, {resource: ../policies/standard.md}]\n"
-        "x: metrics/margin.md  # resource: margin.md\n---\nSee [it](/metrics/margin.md#definition).\n"
-    )
-    assert run_cli(["mv", "metrics/margin", "finance/net margin"]) == 0
-    assert near.read_text() == (
-        '---\ntype: Metric\nsuperseded_by: "/finance/net margin.md"\n'
-        "resource: '../finance/net margin.md'\n"
-        'sources: [{id: a, resource: "../finance/net margin.md"}, {resource: ../policies/standard.md}]\n'
-        "x: metrics/margin.md  # resource: margin.md\n---\nSee [it](/finance/net%20margin.md#definition).\n"
-    )
-    assert "(../finance/net%20margin.md) - The" in (bank / "metrics/index.md").read_text()
-    assert "(finance/net%20margin.md) - How" in (bank / "index.md").read_text()
-    assert run_cli(["mv", "policies/standard", "rules/costs"]) == 0
-    assert "resource: rules/costs.md" in (bank / "finance/net margin.md").read_text()
-    assert run_cli(["mv", "metrics/near", "deep/er/near"]) == 0
-    assert "resource: ../../rules/costs.md" in (bank / "deep/er/near.md").read_text()
-
-
-def test_a_merged_note_derives_from_what_its_sources_did(own: Path) -> None:
-    words = [
-        "merge",
-        "margin",
-        "margin-legacy",
-        "--into",
-        "rules/margin",
-        "--text",
-        "As [[orders]].",
-    ]
-    assert run_cli(words) == 0
-    keys, body = keys_and_body(own / ".memories/rules/margin.md")
-    assert [source["resource"] for source in keys["sources"]] == [
-        "policies/standard.md", "all queries in project X", "https://example.org/a.md",
-    ]  # fmt: skip
-    assert keys["type"] == "Metric"
-    assert keys["generated"]["by"] == "human:Ada Lovelace"
-    assert body == "As [orders](/tables/orders.md).\n"
-
-
-@pytest.mark.parametrize("name", ["index", "facts/log"])
-def test_lists_and_logs_are_no_names_of_notes(own: Path, name: str) -> None:
-    assert run_cli(["remember", "Some words", "--name", name]) != 0
-    assert run_cli(["mv", "tables/orders", name]) != 0
