@@ -13,7 +13,7 @@ from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
 from memory_bank.git import history as git_history
 from memory_bank.git import repository
 from memory_bank.git.authorship import CommitRecord
-from tests.git.history_builder import Made, commit_all, extend, make, run
+from tests.git.history_builder import Made, commit_all, make, run
 
 LONG = "a line of text that is long enough to be known again\n" * 5
 
@@ -284,10 +284,3 @@ def test_read_in_steps_it_is_as_read_at_once(made: list[Made], data: st.DataObje
         afresh = history(tree)
         assert same(found, afresh)
         assert all(isinstance(commit, CountedCommit) for commit in found.commits)
-
-
-def test_commits_can_be_added_to_a_made_history(tmp_path: Path) -> None:
-    tree = make(tmp_path / "tree", [Made({"a": "1"})])
-    history(tree)
-    extend(tree, [Made({"b": "1"})], 1)
-    assert files(history(tree)) == [("b",), ("a",)]

@@ -201,14 +201,6 @@ def test_a_bank_below_the_root_of_the_work_tree_names_files_from_its_project(
         assert explain_symbol(code, "shop/orders.py#Order", shop_bank).file_notes == ()
 
 
-def test_reading_leaves_the_work_tree_as_it_is(
-    cited_shop: Path, code: Codebase, shop_bank: Bank
-) -> None:
-    before = run(cited_shop, "status", "--porcelain")
-    explain_symbol(code, "Order", shop_bank)
-    assert run(cited_shop, "status", "--porcelain") == before == ""
-
-
 def test_commits_that_wrote_it_say_why_and_rules_for_its_file_are_named(
     homes: Iterator[Path],
 ) -> None:

@@ -289,16 +289,6 @@ def test_co_authors_are_named_in_any_paragraph_and_reviewers_in_the_last(
     assert change.commit.reviewers == ()
 
 
-def test_a_program_that_a_setting_names_is_not_started(root: Path, git: Git) -> None:
-    first = commit(git, root, "One", a="1\n")
-    (root / ".gitattributes").write_text("*.md diff=evil filter=evil\n")
-    for key in ("diff.evil.textconv", "diff.evil.command", "filter.evil.clean", "diff.external"):
-        git(root, "config", key, f"touch {root}/PWNED; cat")
-    assert authorship.blame_lines(root, first, "notes/a.md") == [first]
-    assert subjects(read(root), "a.md") == ["One"]
-    assert not (root / "PWNED").exists()
-
-
 def test_a_damaged_cache_is_read_again(root: Path, git: Git) -> None:
     commit(git, root, "One", a="1")
     read(root)

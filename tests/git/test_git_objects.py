@@ -14,7 +14,6 @@ from memory_bank.git.objects import (
     read_blobs,
     read_sizes,
 )
-from tests.code import hostile
 from tests.conftest import run_git as git
 from tests.git.history_builder import commit_all, write_tree
 
@@ -259,12 +258,3 @@ def test_a_tree_of_a_billion_files_stops_at_the_limit(
     with pytest.raises(Exception, match="can't list the files"):
         list_files_at(project, commit)
     assert not process.has_given_up(), "nor is its time limit reached"
-
-
-def test_no_program_that_a_repository_names_is_started(project: Path, tmp_path: Path) -> None:
-    program = hostile.trap(tmp_path)
-    hostile.plant(project, program, git)
-    commit = find_commit(project, "HEAD")
-    files = {**list_files_at(project, commit), **list_staged(project)}
-    assert list(read_blobs(project, [one.id for one in files.values()], 10_000))
-    assert not (tmp_path / "sprung").exists()

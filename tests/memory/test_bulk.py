@@ -7,7 +7,6 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.change import set_status
 from memory_bank.memory.create import RefusedDraft, remember_many
 from memory_bank.memory.records import Draft, WrittenNote
 from memory_bank.memory.remember import remember
@@ -89,13 +88,6 @@ def test_a_content_that_is_there_is_updated_among_the_items_too(bank: Bank) -> N
     merlin = show(bank, written(found[1]).path)
     assert (merlin.meta.tags, merlin.meta.file_refs) == (("x", "y", "z"), ("a.py",))
     assert len(list(bank.layout.root.rglob("*.md"))) == 2
-
-
-def test_an_archived_note_of_the_content_is_left_alone(bank: Bank) -> None:
-    old = remember(bank, "The merlin chases.")
-    set_status(bank, old.path, "archived")
-    (found,) = remember_many(bank, [Draft("The merlin chases.")])
-    assert found.action == "created"
 
 
 def test_an_item_that_can_not_be_written_is_named_and_the_others_are(bank: Bank) -> None:

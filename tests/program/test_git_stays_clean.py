@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
+from memory_bank.code.explain_symbol import explain_symbol
+from memory_bank.code.index.codebase import open_codebase
 from memory_bank.memory.links import links_of
 from memory_bank.memory.maintenance import watch
 from memory_bank.memory.overview import stats
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, tag_counts
 from memory_bank.review.doctor import doctor
+from memory_bank.trust.stale import stale
 
 Git = Callable[..., str]
 
@@ -26,7 +29,10 @@ def _read_everything(folder: Path) -> None:
         stats(bank)
         doctor(bank)
         tag_counts(bank)
+        stale(bank)
         bank.rebuild()
+        with open_codebase(folder) as code:
+            assert explain_symbol(code, "build_index", bank).details
 
 
 def test_in_a_clean_clone(project: Path, tmp_path: Path, git: Git) -> None:

@@ -574,12 +574,6 @@ def test_other_languages_are_followed_too(project: MakeProject) -> None:
     assert states(root) == {"lib/mail.js#send": "changed"}
 
 
-def test_git_status_stays_empty(project: MakeProject) -> None:
-    root = project(FIRST, Made({"src/orders.py": EDITED}))
-    found(root)
-    assert run(root, "status", "--porcelain") == ""
-
-
 SYMBOL_CODE = '''MAX_BYTES = 16 << 20
 
 

@@ -1,7 +1,7 @@
 """Recall marks hits whose cited code changed, and ranks them lower, at little cost."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -221,12 +221,6 @@ def test_outside_git_nothing_is_marked_or_asked(
     (place / "a.md").write_text(NOTES[".memories/a.md"])
     assert stale(place.parent, "walrus") == {"a.md": ""}
     assert not git_commands
-
-
-def test_status_stays_empty(root: Path, git: Callable[..., str]) -> None:
-    extend(root, [Made({"jobs.py": CHANGED})], 1)
-    stale(root, "walrus")
-    assert git(root, "status", "--porcelain") == ""
 
 
 def test_a_cited_file_that_changed_elsewhere_gives_no_mark_but_stands_on_the_notes_page(

@@ -86,6 +86,7 @@ def test_a_reformat_leaves_the_fingerprints_of_javascript() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        ("a.py", "def first():\n    pass\n\n\ndef broken(:\n    pass\n"),
         ("a.c", "int first(void) { return 1; }\n\nint broken( { ;\n\nint last(void) { return 2; }\n"),
         ("a.cpp", "int first() { return 1; }\n\nint broken( { ;\n\nint last() { return 2; }\n"),
         ("A.cs", "class Cart {\n    int first() { return 1; }\n    int Broken( { ;\n    int Last() {}"),

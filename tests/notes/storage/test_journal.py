@@ -50,13 +50,6 @@ BEFORE = {"a.md": b"a", "b.md": b"b"}
 AFTER = {"a.md": b"a2", "deep/c.md": b"c", f".trash/{STAMP}/b.md": b"b"}
 
 
-def test_all_changes_are_made_and_the_journal_goes(
-    folder: Path, trash: Path, three: list[JournalEntry]
-) -> None:
-    journal.apply(folder, trash, three, STAMP)
-    assert tree(folder) == AFTER
-
-
 @pytest.mark.parametrize("path", ["a.md", "b.md", "deep/c.md"])
 def test_one_file_that_is_not_as_expected_stops_all(
     folder: Path, trash: Path, three: list[JournalEntry], path: str
