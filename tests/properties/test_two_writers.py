@@ -2,9 +2,7 @@
 
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,15 +10,13 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import Conflict, NoteNotFound
-from memory_bank.memory.edit import append, update
+from memory_bank.memory.edit import append
 from memory_bank.memory.maintenance import compare
-from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 from tests.support import forked
 
 pytestmark = pytest.mark.slow
 
-Opening = Callable[..., Bank]
 
 START = """
 import sys
@@ -166,53 +162,6 @@ def test_processes_that_index_a_new_bank_at_once_agree(project: Path) -> None:
         (project / f".memories/{number}.md").write_text(f"kestrel {number}")
     run(project, *[(ASKING, 2)] * 4)
     whole(project)
-
-
-def test_threads_of_one_bank_lose_no_line(project: Path, opening: Opening) -> None:
-    bank = opening(project)
-
-    def work(who: int) -> None:
-        for number in range(6):
-            append(bank, "facts/bm25", f"line {who}-{number}.")
-            assert recall(bank, "whoosh", count_access=False).notes
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(work, range(4)))
-    assert lines(show(bank, "facts/bm25").content) == expected(6, 6, 6, 6)
-
-
-def test_of_those_who_read_the_same_version_one_wins(project: Path, opening: Opening) -> None:
-    """Each round, writers replace the note as they read it: exactly one may."""
-    banks = [opening(project) for _ in range(3)]
-
-    def rewrite(bank: Bank, etag: str, gate: threading.Barrier, text: str) -> str:
-        gate.wait(60)
-        try:
-            update(bank, "facts/bm25", text, if_match=etag)
-        except Conflict:
-            return ""
-        return text
-
-    with ThreadPoolExecutor(3) as threads:
-        for number in range(8):
-            etag = show(banks[0], "facts/bm25").etag
-            gate = threading.Barrier(3)
-            tried = [
-                threads.submit(rewrite, bank, etag, gate, f"# Written by {who} in {number}\n")
-                for who, bank in enumerate(banks)
-            ]
-            won = [text for one in tried if (text := one.result())]
-            assert len(won) == 1
-            assert show(banks[0], "facts/bm25").body == won[0]
-
-
-def test_an_old_version_is_refused_and_nothing_is_written(bank: Bank, project: Path) -> None:
-    etag = show(bank, "facts/bm25").etag
-    file = project / ".memories/facts/bm25.md"
-    file.write_text("# Edited in vim\n", encoding="utf-8")
-    with pytest.raises(Conflict, match="changed since it was read"):
-        append(bank, "facts/bm25", "mine", if_match=etag)
-    assert file.read_text(encoding="utf-8") == "# Edited in vim\n"
 
 
 def test_a_person_who_saves_meanwhile_is_not_overwritten(

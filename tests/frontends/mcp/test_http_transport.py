@@ -70,27 +70,6 @@ def test_two_clients_share_a_bank(start: Start, mode: str) -> None:
     anyio.run(talk)
 
 
-def test_no_append_of_many_clients_is_lost(start: Start, project: Path) -> None:
-    url = start().url
-
-    async def write(agent: int) -> None:
-        async with Client(url) as client:
-            for number in range(5):
-                await call(client, "append_memory", filename="bm25", content=f"{agent}-{number}.")
-
-    async def all_at_once() -> None:
-        async with anyio.create_task_group() as group:
-            for agent in range(4):
-                group.start_soon(write, agent)
-
-    anyio.run(all_at_once)
-    text = (project / ".memories" / "facts" / "bm25.md").read_text()
-    for agent in range(4):
-        places = [text.index(f"{agent}-{number}.") for number in range(5)]
-        assert places == sorted(places)
-    assert text.count("-") == 20
-
-
 def test_another_name_of_this_server_is_answered_if_it_is_allowed(start: Start) -> None:
     server = start("--allow-host", "bank.example.org")
     assert server.post(headers={"host": "bank.example.org"}).status_code == 200
