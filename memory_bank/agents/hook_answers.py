@@ -23,7 +23,7 @@ from memory_bank.search.manifest.document_rows import count_values, find_by_fiel
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
-    from memory_bank.bank.hits import ShownNote
+    from memory_bank.bank.records import ShownNote
     from memory_bank.sessions.records import GitState
 
 

@@ -13,9 +13,8 @@ from types import MappingProxyType
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import Finding
-from memory_bank.bank.hits import NO_META, ShownNote
 from memory_bank.bank.open_index import NoteRow, note_of
+from memory_bank.bank.records import NO_META, Finding, ShownNote
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import did_you_mean, differ_by_one_letter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.records import ShownNote
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.code.calls import ResolvedCall
 from memory_bank.code.coupled import CoupledFile

@@ -12,8 +12,8 @@ from typing import Literal
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow
+from memory_bank.bank.records import ShownNote
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Document, Link, Section
 from memory_bank.base.errors import FileNotFound, Hint, MemoryBankError, NoteNotFound

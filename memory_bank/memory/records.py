@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memory_bank.bank.backlinks import LinkShown
-from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow
+from memory_bank.bank.records import ShownNote
 from memory_bank.base import NamedTuple
 from memory_bank.notes.note import Entity, Meta
 

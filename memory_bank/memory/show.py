@@ -8,8 +8,8 @@ from typing import Annotated
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import BY_HAND, NoteRow
+from memory_bank.bank.records import ShownNote
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound, UnreadableNote
 from memory_bank.base.operation import (

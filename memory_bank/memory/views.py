@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import short_names
+from memory_bank.bank.records import ShownNote
 from memory_bank.base.hit_view import Place
 from memory_bank.base.rendering import count, quote_path
 from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, cut

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.note_files import open_history
+from memory_bank.bank.records import ShownNote
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, StorageFailed

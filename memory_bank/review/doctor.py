@@ -7,7 +7,7 @@ from typing import Annotated
 from memory_bank.bank import hook_log
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.embedder_choice import multilingual_hint
-from memory_bank.bank.findings import Finding, order
+from memory_bank.bank.records import Finding, order
 from memory_bank.base.detached import is_at_work
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.file_watches import find_watch_problem

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import Finding, OtherNote, ReviewFinding, order
+from memory_bank.bank.records import Finding, OtherNote, ReviewFinding, order
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
 from memory_bank.base.filenames import SETTINGS

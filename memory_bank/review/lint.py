@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank, note_path
-from memory_bank.bank.findings import SEVERITIES, Edit, Finding, order
+from memory_bank.bank.records import SEVERITIES, Edit, Finding, order
 from memory_bank.base.errors import (
     BadInput,
     Hint,

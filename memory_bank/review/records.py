@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from memory_bank.bank.findings import Finding, ReviewFinding, Severity
+from memory_bank.bank.records import Finding, ReviewFinding, Severity
 from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import count
 from memory_bank.notes.note_change import NoteChange

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from memory_bank.bank.findings import ReviewFinding
+from memory_bank.bank.records import ReviewFinding
 from memory_bank.base import lazy_pattern, shorten
 from memory_bank.base.rendering import count
 from memory_bank.base.text import one_line

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import cast
 from urllib.parse import quote
 
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.records import Finding
 from memory_bank.base import lazy_pattern, shorten
 from memory_bank.base.rendering import count, escape_hidden, quote_path, render_document
 from memory_bank.review.records import Review, RuleWithFindings

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SEVERITIES, ReviewFinding
+from memory_bank.bank.records import SEVERITIES, ReviewFinding
 from memory_bank.base import shorten
 from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import FailOn, Param

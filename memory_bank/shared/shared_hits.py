@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.bank.open_index import BY_HAND
+from memory_bank.bank.records import Origin, ShownNote
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
 from memory_bank.notes.note import read_data

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.records import ShownNote
 from memory_bank.memory.retrieval.ask_hits import list_reasons
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.manifest import document_rows

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.records import Finding
 from memory_bank.review.rules import links
 from memory_bank.review.rules.base import RuleContext
 from memory_bank.search.index import View

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SEVERITIES, Finding
+from memory_bank.bank.records import SEVERITIES, Finding
 from memory_bank.review.rules.base import RuleContext, findings, rules
 from memory_bank.search.index import View
 from tests.code import hostile

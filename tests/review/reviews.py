@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from memory_bank.bank.findings import OtherNote, ReviewFinding
+from memory_bank.bank.records import OtherNote, ReviewFinding
 from memory_bank.notes.note_change import (
     ClaimChange,
     KeyChange,

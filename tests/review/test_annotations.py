@@ -3,7 +3,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.records import Finding
 from memory_bank.base.rendering import escape_hidden
 from memory_bank.review.sarif import workflow_commands
 from tests.review.reviews import finding, findings

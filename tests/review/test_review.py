@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.bank.findings import ReviewFinding
+from memory_bank.bank.records import ReviewFinding
 from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.rendering import render_document
 from memory_bank.base.text import Quotes

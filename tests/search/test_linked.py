@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.records import ShownNote
 from memory_bank.memory.retrieval.recall import recall
 from tests.support.files import write_files
 

@@ -23,7 +23,7 @@ from lsprotocol.types import (
 from pygls.uris import from_fs_path, to_fs_path
 
 from memory_bank.bank.bank import Bank, note_path
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.records import Finding
 from memory_bank.base import NamedTuple, lazy_pattern, paths
 from memory_bank.base.errors import BadName, BadSetting, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.filenames import NOTE_SUFFIXES
@@ -97,10 +97,6 @@ class Positions:
                 return start + at
             units += self._units(char)
         return end
-
-    def line_start(self, line: int) -> Position:
-        """Return the position of the start of a line, which is 1-based."""
-        return Position(min(max(line, 1), len(self._starts)) - 1, 0)
 
     def _units(self, text: str) -> int:
         if text.isascii() or self._encoding == UTF32:

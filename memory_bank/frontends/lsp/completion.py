@@ -11,8 +11,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.frontends.lsp.destinations import leads_to, project_files, read_symbols
-from memory_bank.frontends.lsp.open_texts import Texts
+from memory_bank.frontends.lsp.open_texts import Texts, leads_to, project_files, read_symbols
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note

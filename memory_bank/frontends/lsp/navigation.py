@@ -27,7 +27,7 @@ from memory_bank.base import lazy_pattern
 from memory_bank.base.text import escape_text, one_line
 from memory_bank.code import lookup
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.frontends.lsp import destinations, problems
+from memory_bank.frontends.lsp import open_texts, problems
 from memory_bank.frontends.lsp.buffers import (
     Codebases,
     Editor,
@@ -36,8 +36,7 @@ from memory_bank.frontends.lsp.buffers import (
     read_positions,
 )
 from memory_bank.frontends.lsp.completion import Completion, list_choices
-from memory_bank.frontends.lsp.destinations import LinkTarget
-from memory_bank.frontends.lsp.open_texts import link_at
+from memory_bank.frontends.lsp.open_texts import LinkTarget, link_at
 from memory_bank.notes.links import WholeLink
 from memory_bank.notes.note import Note
 
@@ -100,15 +99,15 @@ def find_references(file_request: FileRequest, params: ReferenceParams) -> list[
         return []
     offset = file_request.offset(params.position)
     if written := link_at(note, offset):
-        goal = destinations.leads_to(file_request.texts, file_request.path, [written.link])[0]
+        goal = open_texts.leads_to(file_request.texts, file_request.path, [written.link])[0]
         heading, block = written.link.heading, written.link.block
-    elif part := destinations.part_at(note, offset):
+    elif part := open_texts.part_at(note, offset):
         goal, (heading, block) = LinkTarget(file_request.path), part
     else:
         return []
     if not (goal.path or goal.ghost):
         return []
-    spans = destinations.find_references(file_request.texts, goal, heading=heading, block=block)
+    spans = open_texts.find_references(file_request.texts, goal, heading=heading, block=block)
     places = [file_request.location(*place) for place in spans]
     if params.context.include_declaration and (place := _locate_goal(file_request, goal)):
         places.insert(0, place)
@@ -164,7 +163,7 @@ def _find_link(
     written = link_at(note, file_request.offset(position)) if note else None
     if written is None:
         return None
-    return written, destinations.leads_to(file_request.texts, file_request.path, [written.link])[0]
+    return written, open_texts.leads_to(file_request.texts, file_request.path, [written.link])[0]
 
 
 def _locate_goal(file_request: FileRequest, goal: LinkTarget) -> Location | None:

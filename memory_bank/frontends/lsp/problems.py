@@ -7,11 +7,10 @@ from contextlib import suppress
 from itertools import islice
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import Finding, Severity
+from memory_bank.bank.records import Finding, Severity
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import MemoryBankError, NoteNotFound, similar_names
-from memory_bank.frontends.lsp.destinations import LinkTarget, list_goals
-from memory_bank.frontends.lsp.open_texts import Texts
+from memory_bank.frontends.lsp.open_texts import LinkTarget, Texts, list_goals
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.links import WholeLink, plan_edits
 from memory_bank.notes.merging.conflicts import UNRESOLVED

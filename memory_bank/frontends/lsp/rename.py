@@ -12,13 +12,15 @@ from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Section
 from memory_bank.base.errors import BadInput, UnreadableNote
-from memory_bank.frontends.lsp.destinations import (
+from memory_bank.frontends.lsp.open_texts import (
     LinkTarget,
+    Texts,
+    link_at,
     list_goals,
     list_sources,
+    note_file,
     section_at,
 )
-from memory_bank.frontends.lsp.open_texts import Texts, link_at, note_file
 from memory_bank.memory.relinking import find_lost_links, link_place, make_retarget
 from memory_bank.notes import names
 from memory_bank.notes.links import WholeLink, plan_edits

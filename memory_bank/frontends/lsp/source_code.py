@@ -11,7 +11,7 @@ from pathlib import Path
 from lsprotocol.types import Hover, HoverParams
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.records import ShownNote
 from memory_bank.base import NamedTuple, lazy_pattern, shorten
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, find_citing_notes

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.records import ShownNote
 from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import count
 from memory_bank.git.objects import Revision

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.records import ShownNote
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.operation import LONGEST_QUERY, Param, Tool, operation, split_list

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from memory_bank.bank.backlinks import list_linked_titles
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, ShownNote
+from memory_bank.bank.records import Origin, ShownNote
 from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import has_same_words, starts_text
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED

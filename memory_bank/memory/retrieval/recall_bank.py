@@ -14,9 +14,9 @@ from memory_bank.bank.backlinks import (
     sort_by_words,
 )
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import BY_HAND, note_of
+from memory_bank.bank.records import ShownNote
 from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Section, Span

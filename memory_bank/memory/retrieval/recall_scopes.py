@@ -13,7 +13,7 @@ from contextlib import ExitStack
 
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, ShownNote
+from memory_bank.bank.records import Origin, ShownNote
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, SharedUnavailable
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES

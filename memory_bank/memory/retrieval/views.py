@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.bank.note_files import SESSION
+from memory_bank.bank.records import Origin, ShownNote
 from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import format_iso
 from memory_bank.base.hit_view import WEAKER, Hit, Place, format_place

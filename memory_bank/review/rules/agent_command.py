@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.records import Finding
 from memory_bank.base import lazy_pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes import characters, names

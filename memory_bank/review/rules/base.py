@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import Edit, Finding, Severity, order
+from memory_bank.bank.records import Edit, Finding, Severity, order
 from memory_bank.base import NamedTuple, plugins
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import OFF

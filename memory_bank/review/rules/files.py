@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.records import Finding
 from memory_bank.base.dates import format_iso, to_datetime
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import similar_names

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
-from memory_bank.bank.findings import Edit, Finding
+from memory_bank.bank.records import Edit, Finding
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from memory_bank.bank.findings import Finding, Severity
+from memory_bank.bank.records import Finding, Severity
 from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import to_datetime
 from memory_bank.notes import okf as bundle_format

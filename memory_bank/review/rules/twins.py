@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 from unicodedata import normalize
 
 from memory_bank.bank import open_index
-from memory_bank.bank.findings import Finding
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
+from memory_bank.bank.records import Finding
 from memory_bank.base import lazy_pattern
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.rendering import quote_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memory_bank.bank.findings import Edit, Finding
+from memory_bank.bank.records import Edit, Finding
 from memory_bank.base import lazy_pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes.characters import direction_controls, find_invisible, name_characters

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.frontends.lsp import completion, destinations, problems, rename
+from memory_bank.frontends.lsp import completion, open_texts, problems, rename
 from memory_bank.frontends.lsp.open_texts import Texts, link_at, parse_text, read_links
 from memory_bank.frontends.lsp.source_code import symbols_around, word_at
 
@@ -47,10 +47,10 @@ def test_any_note_is_answered(
     note = texts.note("t.md")
     if note is not None:
         spans += [(one.first, one.last) for one in read_links(note)]
-        destinations.part_at(note, offset)
+        open_texts.part_at(note, offset)
         if (written := link_at(note, offset)) is not None:
-            (goal,) = destinations.leads_to(texts, "t.md", [written.link])
-            destinations.find_references(texts, goal)
+            (goal,) = open_texts.leads_to(texts, "t.md", [written.link])
+            open_texts.find_references(texts, goal)
         if (what := rename.find_renameable(texts, "t.md", offset)) is not None:
             spans.append((what.start, what.end))
             try:

@@ -1,13 +1,14 @@
 import pytest
 
-from memory_bank.frontends.lsp.destinations import (
+from memory_bank.frontends.lsp.open_texts import (
     LinkTarget,
+    Texts,
     find_references,
     leads_to,
+    link_at,
     part_at,
     section_at,
 )
-from memory_bank.frontends.lsp.open_texts import Texts, link_at
 from memory_bank.notes import parsing
 from tests.frontends.lsp.conftest import Make, cursor
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.frontends.lsp.destinations import list_goals
-from memory_bank.frontends.lsp.open_texts import Texts
+from memory_bank.frontends.lsp.open_texts import Texts, list_goals
 from memory_bank.frontends.lsp.problems import all_findings, list_fixes, list_problems
 from memory_bank.review.doctor import doctor
 from tests.conftest import SHARED

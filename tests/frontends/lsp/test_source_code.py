@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.records import ShownNote
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.frontends.lsp.buffers import Clock

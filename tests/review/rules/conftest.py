@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.records import Finding
 from memory_bank.review.rules.base import RuleContext, findings
 
 Lint = Callable[..., list[Finding]]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.records import Finding
 from memory_bank.bank.revisions import bank_at
 from memory_bank.git.objects import STAGED
 from memory_bank.review.lint import lint

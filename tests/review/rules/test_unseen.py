@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.bank.findings import Edit, Finding
+from memory_bank.bank.records import Edit, Finding
 from memory_bank.base.settings import Settings
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.rules.base import MOST_IN_NOTE, choose_rules, note_findings

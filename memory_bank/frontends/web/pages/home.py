@@ -18,8 +18,8 @@ from starlette.routing import Route
 
 from memory_bank.bank.backlinks import list_linked_titles
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import Finding
 from memory_bank.bank.note_files import SESSION
+from memory_bank.bank.records import Finding
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.frontends.web.note_graph import NOTE, whole_graph
