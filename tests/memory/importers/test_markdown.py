@@ -112,12 +112,6 @@ def test_decision_records_are_decisions_with_status_date_and_successor(
     assert notes[old.path].superseded_by == new.path
 
 
-def test_one_file_may_be_imported(bank: Bank, source: Path) -> None:
-    write(source, {"a.md": "A.", "b.md": "B."})
-    done = import_notes(bank, "markdown", source / "a.md", into=".")
-    assert [note.path for note in done.notes] == ["a.md"]
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse these names")
 def test_files_of_odd_names_are_named(bank: Bank, source: Path) -> None:
     write(source, {"-dash.md": "1.", "CON.md": "2.", "up.md": "3.", "UP.MD": "4.", "ok.md": "5."})
