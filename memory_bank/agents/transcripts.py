@@ -18,7 +18,7 @@ from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import digest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import bank_id
-from memory_bank.base import NamedTuple, paths
+from memory_bank.base import NamedTuple, paths, versioned
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, operation
@@ -82,11 +82,11 @@ class SkippedTranscript(NamedTuple):
     reason: str
 
 
+@versioned("1.0")
 @dataclass(slots=True)
 class ImportedSessions:
     """The result of an import of transcripts, or of a dry run."""
 
-    schema_version: str = "1.0"
     dry_run: bool = False
     sessions: list[ImportedSession] = field(default_factory=list)
     """Those of this project, the oldest first."""
@@ -110,7 +110,7 @@ class ImportedSessions:
     def in_json() -> tuple[str, ...]:
         """Return the fields in JSON."""
         return (
-            *("schema_version", "dry_run", "sessions", "events", "observations", "elsewhere"),
+            *("dry_run", "sessions", "events", "observations", "elsewhere"),
             *("skipped", "fallback_reasons"),
         )
 

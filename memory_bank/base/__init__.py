@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
-from typing import TYPE_CHECKING, Any, AnyStr, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, AnyStr, TypeVar, cast
 
-__all__ = ["NamedTuple", "lazy_pattern", "shorten"]
+__all__ = ["NamedTuple", "lazy_pattern", "shorten", "versioned"]
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,19 @@ else:
 
     class NamedTuple(metaclass=_NamedTupleMeta):
         """As that of `typing`."""
+
+
+Record = TypeVar("Record")
+
+
+def versioned(version: str) -> Callable[[type[Record]], type[Record]]:
+    """Let the JSON of a record begin with the version of its schema."""
+
+    def add_version(kind: type[Record]) -> type[Record]:
+        kind.schema_version = version  # type: ignore[attr-defined]
+        return kind
+
+    return add_version
 
 
 def shorten(text: str, most: int) -> str:

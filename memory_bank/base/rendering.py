@@ -121,12 +121,14 @@ def read_fields(kind: type) -> Collection[str] | None:
     """Return the fields of a named tuple or dataclass in JSON; None for any other type.
 
     They are all of them, unless the record names others by `in_json`, such as properties, or
-    fields of a record in it by `record.field`.
+    fields of a record in it by `record.field`; and first the version of its schema, if it has one.
     """
     if chosen := getattr(kind, "in_json", None):
-        return cast("Collection[str]", chosen())
-    dataclass_fields: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
-    return getattr(kind, "_fields", dataclass_fields)
+        fields = chosen()
+    else:
+        fields = getattr(kind, "_fields", getattr(kind, "__dataclass_fields__", None))
+    version = isinstance(getattr(kind, "schema_version", None), str)
+    return ("schema_version", *fields) if version else cast("Collection[str] | None", fields)
 
 
 def _read_type(kind: type, name: str) -> Any:  # noqa: ANN401  (any type)
@@ -136,6 +138,8 @@ def _read_type(kind: type, name: str) -> Any:  # noqa: ANN401  (any type)
     field = getattr(kind, name, None)
     if isinstance(field, property):
         return get_type_hints(field.fget)["return"]
+    if isinstance(field, str):  # the version of its schema
+        return str
     return get_type_hints(kind)[name]
 
 

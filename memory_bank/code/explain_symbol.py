@@ -37,8 +37,6 @@ from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit
 from memory_bank.search.document_changes import Progress
 
-SCHEMA_VERSION = "1.0"
-
 MOST = 1000
 """Most tests, notes, calls, files and commits of one answer, each."""
 
@@ -107,7 +105,6 @@ def explain_symbol(
         uncounted = code.count_access([row.id]) if count_access and is_symbol(row) else ""
     answer_limit = AnswerLimit(limit)
     return ExplainedSymbol(
-        schema_version=SCHEMA_VERSION,
         details=details._replace(
             calls=answer_limit.cut("calls", details.calls),
             called_by=answer_limit.cut("callers", details.called_by),
@@ -258,9 +255,7 @@ def tests_for(
             rows = guards.of_symbol(row)
     tests = tuple(rows[:limit])
     is_cut = len(rows) > limit
-    return GuardingTests(
-        SCHEMA_VERSION, title, kind, path, len(tests), tests, is_cut, problem or None
-    )
+    return GuardingTests(title, kind, path, len(tests), tests, is_cut, problem or None)
 
 
 def _find_symbol(code: Codebase, name: str) -> SymbolRow:
@@ -347,7 +342,6 @@ def blast_radius(
         uncounted = code.count_access(list(ids)) if count_access else ""
     callers = {call.path for symbol in symbols for call in symbol.called_by if call.path} - {path}
     return BlastRadius(
-        schema_version=SCHEMA_VERSION,
         file=path,
         symbols=symbols,
         callers=tuple(sorted(callers)),

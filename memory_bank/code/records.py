@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_bank.bank.records import ShownNote
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern, versioned
 from memory_bank.code.calls import ResolvedCall
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.guards import Guard
@@ -55,10 +55,10 @@ class SymbolDetails(NamedTuple):
         return frozenset(("last_accessed_at", "doc", "fingerprint", "calls", "may_call"))
 
 
+@versioned("1.0")
 class GuardingTests(NamedTuple):
     """The tests of a symbol or a file, the surest first."""
 
-    schema_version: str
     name: str
     """The symbol's qualified name, or the file's path."""
     kind: str
@@ -79,10 +79,10 @@ def plain_words(sentence: str) -> str:
     return _FOR_PROGRAMS.sub("", sentence).replace("Co-changes with", "Changes with", 1)
 
 
+@versioned("1.0")
 class CouplingAnswer(NamedTuple):
     """The files that are coupled with a file, the strongest coupling first."""
 
-    schema_version: str
     file: str
     commits: int
     """The number of commits of the file that count."""
@@ -98,7 +98,7 @@ class CouplingAnswer(NamedTuple):
     @staticmethod
     def in_json() -> tuple[str, ...]:
         """Return the fields that answers have, in their order."""
-        return "schema_version", "file", "commits", "result_count", "files", "notices"
+        return "file", "commits", "result_count", "files", "notices"
 
 
 class RecentCommit(NamedTuple):
@@ -115,10 +115,10 @@ class RecentCommit(NamedTuple):
     """What its message says besides its subject."""
 
 
+@versioned("1.0")
 class ExplainedSymbol(NamedTuple):
     """A symbol with everything that has to do with it."""
 
-    schema_version: str
     details: SymbolDetails
     """Its definition, doc comment, calls, callers and accesses."""
     tests: tuple[Guard, ...]
@@ -136,10 +136,10 @@ class ExplainedSymbol(NamedTuple):
     """What is left out, and why."""
 
 
+@versioned("1.0")
 class BlastRadius(NamedTuple):
     """What a change of a file may affect."""
 
-    schema_version: str
     file: str
     symbols: tuple[SymbolDetails, ...]
     """By line, without tests."""

@@ -324,8 +324,6 @@ def _yield_forms(root: Path, text: str) -> Iterator[str]:
             yield "" if below == "." else below
 
 
-COUPLING_VERSION = "1.0"
-
 MOST_COUPLED = 100
 """Most files of one answer."""
 
@@ -364,7 +362,7 @@ def coupling(
         path = lookup.known_file(codebase.root, coupling.files, coupling.history.renamed, file)
         rows = coupling.of(path)[: min(max(limit, 1), MOST_COUPLED)]
         commits = len(coupling.history.of(path))
-    return CouplingAnswer(COUPLING_VERSION, path, commits, tuple(rows), notices)
+    return CouplingAnswer(path, commits, tuple(rows), notices)
 
 
 topic(

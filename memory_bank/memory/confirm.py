@@ -166,8 +166,6 @@ def _warn_unconfirmed(bank: Bank, path: str, head: str) -> Iterator[str]:
         yield f"{', '.join(missing)} can't be found: write where it is now"
 
 
-SCHEMA_VERSION = "1.0"
-
 CREATED, EXISTING = "created", "existing"
 
 _MEMORY = lazy_pattern(r"(?P<agent>[a-z][a-z-]+):(?P<path>.+)")
@@ -205,7 +203,7 @@ def promote_memory(
         lambda view: document_rows.find_by_field(view.manifest, FROM, origin.casefold())
     )
     if rows:
-        return Promoted(SCHEMA_VERSION, origin, rows[0].key, EXISTING, "")
+        return Promoted(origin, rows[0].key, EXISTING, "")
     about = str(memory.meta.extra.get("description") or memory.meta.extra.get("name") or "")
     body = memory.text[len(memory.text) - len(front_matter.split(memory.text).body) :].strip()
     head = "" if body.startswith("# ") else f"# {escape_heading(about or memory.title)}\n\n"
@@ -226,7 +224,7 @@ def promote_memory(
     )
     if isinstance(note, RefusedDraft):
         raise BadInput(f"{origin} can't become a note: {note.reason}", note.hint)
-    return Promoted(SCHEMA_VERSION, origin, note.path, CREATED, "")
+    return Promoted(origin, note.path, CREATED, "")
 
 
 @operation(
@@ -267,7 +265,7 @@ def promote(
     if COMMIT_ID.fullmatch(observation_id):
         remembered = promote_commit(bank, observation_id, type=type, path=name)
         action = CREATED if remembered.action == CREATED else EXISTING
-        return Promoted(SCHEMA_VERSION, observation_id, remembered.path, action, "")
+        return Promoted(observation_id, remembered.path, action, "")
     block = _check_id(observation_id)
     compress_now(bank)
     path = IndexedNotes(bank).with_blocks([block]).get(block, "")
@@ -279,7 +277,7 @@ def promote(
         raise NoteNotFound(f"{kind} not found", "search lists observations with their ids")
     promoted = _find_promoted(bank, path, block)
     if promoted:
-        return Promoted(SCHEMA_VERSION, block, promoted, EXISTING, path)
+        return Promoted(block, promoted, EXISTING, path)
     draft = (
         _draft_of_observation(observation)
         if isinstance(observation, Observation)
@@ -300,7 +298,7 @@ def promote(
         path, lambda text: session_edit.set_field(path, text, block, PROMOTED_TO, link)
     )
     bank.catch_up()
-    return Promoted(SCHEMA_VERSION, block, note.path, CREATED, path)
+    return Promoted(block, note.path, CREATED, path)
 
 
 def _check_id(observation_id: str) -> str:

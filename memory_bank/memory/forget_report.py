@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids
-from memory_bank.base import NamedTuple, lazy_pattern, paths
+from memory_bank.base import NamedTuple, lazy_pattern, paths, versioned
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.hit_view import Place, style_piece
 from memory_bank.base.removed_text import RemovedText
@@ -148,8 +148,6 @@ def _has_bytes(file: Path, forms: Sequence[bytes]) -> bool:
         return any(data.find(form) >= 0 for form in forms)
 
 
-SCHEMA_VERSION = "1.0"
-
 TEXT, NOTE, OBSERVATION, SESSION = "text", "note", "observation", "session"
 
 REPLACED, REMOVED, RENAMED, REBUILT = "replaced", "removed", "renamed", "rebuilt"
@@ -177,11 +175,11 @@ class OutOfReach(NamedTuple):
     """Whether it should have been removed there, and could not be."""
 
 
+@versioned("1.0")
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """What was forgotten, and what is left to others."""
 
-    schema_version: str
     kind: str
     """`text`, `note`, `observation` or `session`."""
     done: bool
@@ -239,7 +237,6 @@ class Removal:
         """Return the outcome of the run."""
         number = sum(place.count for place in self.places if place.kind != "index")
         return Forgotten(
-            schema_version=SCHEMA_VERSION,
             kind=self.kind,
             done=not self.dry_run,
             count=number,

@@ -49,8 +49,6 @@ from memory_bank.notes.schema import (
 from memory_bank.sessions.redaction import hide_private
 from memory_bank.trust.authors import join_warnings, name_writer, record_writes
 
-SCHEMA_VERSION = "1.0"
-
 DEFAULT_TYPE = "fact"
 
 REFERENCES = ("entity_refs", "file_refs", "symbol_refs")
@@ -335,7 +333,7 @@ def write_new(
         check_id(meta.id)
     path, etag, relinking = create_note(bank, text, draft, key=meta.id or new_id)
     return WrittenNote(
-        schema_version=SCHEMA_VERSION,
+        schema_version="1.0",
         note_id=meta.id,
         action=CREATED,
         content_hash=text_hash,
@@ -472,7 +470,7 @@ def merge_into(
     bank.state.count_returned([row.known_as], now)
     bank.state.add_update(row.known_as, now)
     remembered = WrittenNote(
-        schema_version=SCHEMA_VERSION,
+        schema_version="1.0",
         note_id=row.known_as,
         action=UPDATED,
         content_hash=row.content,

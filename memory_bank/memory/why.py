@@ -9,7 +9,7 @@ from typing import Annotated
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
 from memory_bank.bank.records import ShownNote
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern, versioned
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, StorageFailed
 from memory_bank.base.hit_view import Place
@@ -69,10 +69,10 @@ class Explanation(NamedTuple):
     """Its number, if the commit names one; 0 for none."""
 
 
+@versioned("1.0")
 class Why(NamedTuple):
     """What is behind a file or a line, the newest first."""
 
-    schema_version: str
     path: str
     """Below the work tree."""
     line: int
@@ -129,8 +129,6 @@ def _yield_explanation(behind: Explanation) -> Iterator[Sequence[Piece | Place]]
     if behind.reason and not has_same_words(behind.title, behind.reason):
         yield [_INDENT, cut(" ".join(behind.reason.split()), _MOST_REASON)]
 
-
-SCHEMA_VERSION = "1.0"
 
 _SECONDS = 20.0
 """Most seconds for reading the history."""
@@ -202,7 +200,7 @@ def why(
         head = repository.read_head_commit(tree)
         at = history.at(head, seconds=_SECONDS) if head else None
         if at is None:
-            return Why(SCHEMA_VERSION, path, line, (), problem=_UNREAD)
+            return Why(path, line, (), problem=_UNREAD)
         commits = _find_commits(tree, at, path, line, most)
         if tip := authorship.find_default_branch(tree):
             history.read_mainline(tip)
@@ -211,7 +209,7 @@ def why(
         history.close()
     behinds += _linked_notes(bank, path)
     behinds.sort(key=lambda behind: behind.date, reverse=True)
-    answer = Why(SCHEMA_VERSION, path, line, tuple(behinds[:most]))
+    answer = Why(path, line, tuple(behinds[:most]))
     if code is None or not code.settings.code.enabled:
         return answer
     return _add_code(answer, bank, code, at.head, most)

@@ -149,8 +149,6 @@ def _estimate_cost(data: bytes) -> _Cost:
     return _Cost(len(data), 1 + len(_HEADING.findall(data)), links)
 
 
-SCHEMA_VERSION = "2.0"
-
 _OF_FINDINGS = ("lint", "schema", "secrets")
 """Sections of the settings that decide what is found."""
 
@@ -170,7 +168,6 @@ def compare_banks(
     findings = limit_findings(yield_findings(bank, link_comparison, base, head))
     changes = tuple(link_comparison.changes.values())
     return Review(
-        schema_version=SCHEMA_VERSION,
         base=base,
         head=head,
         prefix=_find_tree_path(bank, bank.layout.prefix),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
 
-from memory_bank.base import NamedTuple, shorten
+from memory_bank.base import NamedTuple, shorten, versioned
 from memory_bank.base.dates import format_iso, seconds_to_iso
 from memory_bank.base.documents import Document, Section
 from memory_bank.search.manifest.entries import read_session_id
@@ -15,8 +15,6 @@ from memory_bank.search.manifest.tables import SessionCounts
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.records import TITLE_LIMIT, Observation, Session
-
-SCHEMA_VERSION = "1.0"
 
 Type = Literal["observation", "session", "note", "section"]
 
@@ -80,11 +78,11 @@ class IndexRow(NamedTuple):
 HINT = "Use timeline(anchor=ID) for context, get_observations(ids=[...]) for details"
 
 
+@versioned("1.0")
 @dataclass(frozen=True, slots=True)
 class ObservationRows:
     """Rows of observations, sessions and notes, and what to do with their ids."""
 
-    schema_version: str
     count: int
     results: tuple[IndexRow, ...]
     hint: str = HINT
@@ -104,10 +102,10 @@ class Workflow(NamedTuple):
     steps: str
 
 
+@versioned("1.0")
 class Timeline(NamedTuple):
     """What came before and after an observation, the nearest first."""
 
-    schema_version: str
     anchor_id: str
     before: tuple[IndexRow, ...]
     anchor: IndexRow
@@ -143,21 +141,21 @@ class Details(NamedTuple):
         return (*row, *(f"stored.{name}" for name in stored), "observations", "content")
 
 
+@versioned("1.0")
 @dataclass(frozen=True, slots=True)
 class Observations:
     """What some ids name, and the ids that name nothing."""
 
-    schema_version: str
     count: int
     observations: tuple[Details, ...]
     missing: tuple[str, ...] = ()
     problem: str | None = None
 
 
+@versioned("1.0")
 class Injected(NamedTuple):
     """What an agent is told when its session starts."""
 
-    schema_version: str
     context: str
     project: str
     observation_count: int
@@ -264,21 +262,21 @@ class SessionEntry(NamedTuple):
         )
 
 
+@versioned("1.0")
 @dataclass(frozen=True, slots=True)
 class SessionRows:
     """Sessions, the newest first."""
 
-    schema_version: str
     count: int
     total: int
     """Number of sessions that meet the conditions."""
     sessions: tuple[SessionEntry, ...]
 
 
+@versioned("1.0")
 class SessionShown(NamedTuple):
     """A session with all that belongs to it."""
 
-    schema_version: str
     title: str
     pending: int
     """Events that wait to be compressed."""
@@ -293,7 +291,6 @@ class SessionStep(NamedTuple):
     A subscription says the same of what any process wrote.
     """
 
-    schema_version: str = ""
     session_id: str = ""
     prompt_number: int | None = None
     """That of the last prompt; 0 before the first, None at the session's end."""
@@ -314,6 +311,16 @@ class SessionStep(NamedTuple):
     """When that was."""
 
     @property
+    def schema_version(self) -> str:
+        """Empty in a notification."""
+        return "" if self.event else "1.0"
+
+    @classmethod
+    def in_json(cls) -> tuple[str, ...]:
+        """Return the fields in JSON."""
+        return "schema_version", *cls._fields
+
+    @property
     def nullable(self) -> frozenset[str]:
         """The fields that are shown as null."""
         return frozenset(["summary_id"] if self.prompt_number is None and not self.event else ())
@@ -321,16 +328,14 @@ class SessionStep(NamedTuple):
     @property
     def sparse(self) -> frozenset[str]:
         """The fields that JSON omits when they are empty."""
-        return frozenset(
-            ["schema_version", "project", "state", "started_at", "event", "created_at"]
-        )
+        return frozenset(["project", "state", "started_at", "event", "created_at"])
 
 
+@versioned("1.0")
 @dataclass(slots=True)
 class Compression:
     """What compression did."""
 
-    schema_version: str = SCHEMA_VERSION
     observations: list[str] = field(default_factory=list)
     """Ids of the new ones."""
     events: int = 0
@@ -343,10 +348,10 @@ class Compression:
     """Why events of some sessions wait on."""
 
 
+@versioned("1.0")
 class Recovered(NamedTuple):
     """The former ids whose sessions are the bank's now."""
 
-    schema_version: str
     ids: tuple[str, ...]
     notes: int
     """Number of notes that were moved."""

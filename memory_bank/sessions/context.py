@@ -18,7 +18,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters, link_rows
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import note_format, note_reading, views
-from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
+from memory_bank.sessions.answers import Injected
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import TOLD, is_covered
 from memory_bank.sessions.records import Observation, Session, check_type
@@ -278,7 +278,6 @@ def inject_context(
     )
     text = context_text(contents, limits.max_tokens, quote)
     return Injected(
-        schema_version=SCHEMA_VERSION,
         context=text,
         project=contents.project,
         observation_count=len(observations),

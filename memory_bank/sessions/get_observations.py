@@ -33,7 +33,6 @@ from memory_bank.search.manifest.entries import (
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.sessions import note_reading, observations, views
 from memory_bank.sessions.answers import (
-    SCHEMA_VERSION,
     TYPES,
     Details,
     IndexRow,
@@ -219,8 +218,7 @@ def get_observations(
             reverse=order_by == "date_desc",
         )
     page = tuple(details if limit is None else details[: max(limit, 1)])
-    version = SCHEMA_VERSION
-    return Observations(version, len(page), page, tuple(missing), bank.problem or None)
+    return Observations(len(page), page, tuple(missing), bank.problem or None)
 
 
 def _read(
@@ -348,8 +346,7 @@ def timeline(
     if content is None:
         raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
     before, row, after = content
-    version = SCHEMA_VERSION
-    return Timeline(version, row.id, before, row, after, bank.problem or None)
+    return Timeline(row.id, before, row, after, bank.problem or None)
 
 
 def _find_best(bank: Bank, query: str, project: str | None) -> str:

@@ -26,7 +26,6 @@ from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.tables import SessionCounts, links_of_sections, session_counts
 from memory_bank.sessions import queue_rows, views
 from memory_bank.sessions.answers import (
-    SCHEMA_VERSION,
     Recovered,
     SessionEntry,
     SessionRows,
@@ -73,7 +72,7 @@ def list_sessions(
         if name in ("", entry.session.project.casefold()) and not entry.empty
     ]
     page = tuple(count_contents(bank, entries[:limit]))
-    return SessionRows(SCHEMA_VERSION, len(page), len(entries), page)
+    return SessionRows(len(page), len(entries), page)
 
 
 def count_sessions(bank: Bank) -> int:
@@ -94,7 +93,7 @@ def show_session(bank: Bank, session_id: str | None = None) -> SessionShown:
         pending = len(store.get_pending(session.session_id))
         title = store.title(session)
         notes = tuple(IndexedNotes(bank).written_in(session.session_id))
-    return SessionShown(SCHEMA_VERSION, title, pending, session, notes)
+    return SessionShown(title, pending, session, notes)
 
 
 def names_session(bank: Bank, name: str) -> bool:
@@ -299,7 +298,7 @@ def recover(bank: Bank) -> Recovered:
         queue.close()
     if ids:
         bank.catch_up()
-    return Recovered(SCHEMA_VERSION, tuple(ids), notes, tuple(kept_folders))
+    return Recovered(tuple(ids), notes, tuple(kept_folders))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,6 @@ from memory_bank.search.times import parse_moment
 from memory_bank.sessions import views
 from memory_bank.sessions.answers import (
     HINT,
-    SCHEMA_VERSION,
     TYPES,
     IndexRow,
     ObservationRows,
@@ -269,9 +268,7 @@ def answer(bank: Bank, query: ObservationQuery) -> ObservationRows:
         compress_now(bank)
         find = _rank_hits if query.query.strip() else _list_entries
         rows, notices = bank.answer(lambda view: find(view, query, own))
-    return ObservationRows(
-        SCHEMA_VERSION, len(rows), tuple(rows), HINT, bank.problem or None, notices
-    )
+    return ObservationRows(len(rows), tuple(rows), HINT, bank.problem or None, notices)
 
 
 def _settle_conditions(bank: Bank, conditions: EntryConditions) -> EntryConditions:

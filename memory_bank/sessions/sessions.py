@@ -18,7 +18,6 @@ from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name, estimate
 from memory_bank.sessions import views
 from memory_bank.sessions.answers import (
-    SCHEMA_VERSION,
     SessionStep,
 )
 from memory_bank.sessions.compress import compress
@@ -160,7 +159,7 @@ def store_prompt(
         started = _start_agent(bank, store, session_id, project, agent)
         number = store.store_prompt(Prompt(started.session_id, 0, text, datetime.now(UTC)))
         store.queue.add_counts(started.session_id, redactions=count)
-    return SessionStep(SCHEMA_VERSION, started.session_id, number)
+    return SessionStep(started.session_id, number)
 
 
 @operation(
@@ -241,9 +240,7 @@ def store_observation(
         )  # fmt: skip
         pending = store.queue_pending(event)
         store.queue.add_counts(started.session_id, redactions=count_before + count_after)
-    return SessionStep(
-        SCHEMA_VERSION, started.session_id, started.prompt_number, pending_id=pending
-    )
+    return SessionStep(started.session_id, started.prompt_number, pending_id=pending)
 
 
 def end_session(
@@ -339,7 +336,7 @@ def end(
     The answer is that of front ends; `end_session` returns the id of the summary.
     """
     summary_id = end_session(bank, session_id, summary, sample=sample)
-    return SessionStep(SCHEMA_VERSION, session_id, summary_id=summary_id)
+    return SessionStep(session_id, summary_id=summary_id)
 
 
 def _make_summary(
@@ -384,7 +381,6 @@ def _start_agent(
         session, state = session._replace(ended_at=None), RESUMED
         store.update_session(session)
     return SessionStep(
-        SCHEMA_VERSION,
         session.session_id,
         session.last_prompt_number,
         session.project,
@@ -439,6 +435,4 @@ def _store_worded(
     text_id = f"obs-{blake3(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
     observation_id = store.store_observation(bare._replace(id=text_id))
     store.queue.add_counts(started.session_id, redactions=count)
-    return SessionStep(
-        SCHEMA_VERSION, started.session_id, started.prompt_number, observation_id=observation_id
-    )
+    return SessionStep(started.session_id, started.prompt_number, observation_id=observation_id)

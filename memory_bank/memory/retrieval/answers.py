@@ -7,7 +7,7 @@ from typing import Literal
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.records import ShownNote
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, versioned
 from memory_bank.base.rendering import count
 from memory_bank.git.objects import Revision
 from memory_bank.search import snippets
@@ -51,8 +51,6 @@ def own_id(note_id: str, path: str) -> str:
     """Return a note's id, or an empty text if its path serves as the id."""
     return "" if note_id == path else note_id
 
-
-SCHEMA_VERSION = "1.0"
 
 SYMBOLS, NOTES, DOCS, COUPLING, TESTS = "symbols", "notes", "docs", "coupling", "tests"
 
@@ -114,10 +112,10 @@ class Result(NamedTuple):
 UNANSWERED = "probably nothing here answers this"
 
 
+@versioned("1.0")
 class Answer(NamedTuple):
     """What answers a query, the most relevant first: notes, or of `ask` results of all kinds."""
 
-    schema_version: str
     query: str
     mode_used: str
     fallback_reason: str | None

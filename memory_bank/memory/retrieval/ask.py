@@ -29,7 +29,6 @@ from memory_bank.memory.retrieval.answers import (
     INCLUDE,
     KIND_OF,
     NOTES,
-    SCHEMA_VERSION,
     SYMBOLS,
     TESTS,
     Answer,
@@ -221,7 +220,6 @@ def explain_answer(
     modes = {kind_results.mode for kind_results in results.values() if kind_results.mode}
     note_results = results.get(NOTES, _KindResults())
     answer = Answer(
-        SCHEMA_VERSION,
         query,
         "hybrid" if "hybrid" in modes else min(modes, default=mode or ""),
         reasons[0] if reasons else None,

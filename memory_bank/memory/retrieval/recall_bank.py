@@ -22,7 +22,7 @@ from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Section, Span
 from memory_bank.base.text import estimate
 from memory_bank.memory import amendments
-from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
+from memory_bank.memory.retrieval.answers import Answer
 from memory_bank.notes import okf
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
@@ -203,7 +203,6 @@ def _search(bank: Bank, view: View, query: Query) -> tuple[_SearchedNotes, bool]
         note if query.texts else note._replace(content="", snippet="") for _, note in pairs
     )
     answer = Answer(
-        schema_version=SCHEMA_VERSION,
         query=query.typed,
         mode_used=search_result.mode,
         fallback_reason=search_result.fallback_reason or None,

@@ -17,7 +17,7 @@ from memory_bank.bank.records import Origin, ShownNote
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, SharedUnavailable
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES
-from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
+from memory_bank.memory.retrieval.answers import Answer
 from memory_bank.memory.retrieval.recall_bank import known_keys, search_notes
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.query import Query, parse
@@ -144,7 +144,7 @@ def _search_with_shared(
         common = common_scales(question.text, rarities, [*best_scores, shared.find(rarities)])
         ranked = [_RankedNote(note, rank) for note, rank in shared.rank_notes(common)]
     if not banks:
-        answer = Answer(SCHEMA_VERSION, query.typed, shared.mode, None, 0)
+        answer = Answer(query.typed, shared.mode, None, 0)
         answer, ranked = _best_of(answer, ranked, query.limit)
     else:
         answer, ranked = _search_banks(bank, banks, query, progress, ranked, common)
