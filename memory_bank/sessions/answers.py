@@ -328,7 +328,9 @@ class SessionStep(NamedTuple):
     @property
     def sparse(self) -> frozenset[str]:
         """The fields that JSON omits when they are empty."""
-        return frozenset(["project", "state", "started_at", "event", "created_at"])
+        return frozenset(
+            ["schema_version", "project", "state", "started_at", "event", "created_at"]
+        )
 
 
 @versioned("1.0")

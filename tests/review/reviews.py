@@ -84,7 +84,7 @@ def review(*found: ReviewFinding, changes: Sequence[NoteChange] = (), **fields: 
     rules = sorted({(one.rule, one.severity) for one in found})
     names = dict(rules)
     given: dict[str, object] = {
-        "schema_version": "2.0", "base": Side("main", "a" * 40), "head": Side("topic", "b" * 40),
+        "base": Side("main", "a" * 40), "head": Side("topic", "b" * 40),
         "prefix": ".memories/", "changes": tuple(changes), "findings": found,
         "rules": tuple(RuleWithFindings(name, severity, f"a {name}") for name, severity in names.items()),
         "tokens": TokenChange(40, 42), "notices": (),

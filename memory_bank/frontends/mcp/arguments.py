@@ -109,7 +109,7 @@ def _convert_type(kind: Any, param: Param) -> Any:  # noqa: ANN401
 
 _PLAIN = frozenset(
     {
-        *("action", "etag", "content_hash", "repaired", "total_size"),
+        *("schema_version", "action", "etag", "content_hash", "repaired", "total_size"),
         *("created_at", "updated_at", "started_at", "ended_at", "last_accessed_at"),
         *("mode_used", "fallback_reason", "rule", "severity", "version", "commit"),
         *("committed_at", "deleted_at", "state", "status", "verdict", "coupling_type"),
