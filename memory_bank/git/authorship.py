@@ -15,9 +15,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.git import repository
-from memory_bank.git.commits import Commit, Person
+from memory_bank.git.commits import Commit
 from memory_bank.git.process import GitFailed, run
 
 SECONDS = 5.0
@@ -258,13 +258,9 @@ RawChange = tuple[str, bytes | None, bytes, bytes, bytes]
 """Status, old path if it is another, path, blobs before and after."""
 
 
-class CommitRecord(NamedTuple):
-    """A commit as git prints it; its texts may have secrets."""
-
-    commit: Commit
-    words: int
-    """Number of words in the body, but for lines such as `Signed-off-by`."""
-    changes: Sequence[RawChange]
+CommitRecord = tuple[Commit, int, Sequence[RawChange]]
+"""A commit as git prints it, whose texts may have secrets, the number of words in its body but for
+lines such as `Signed-off-by`, and its changes."""
 
 
 def _split_words(output: Iterable[bytes]) -> Iterator[bytes]:
@@ -322,14 +318,14 @@ def _parse_record(fields: Sequence[bytes], changes: Sequence[RawChange]) -> Comm
         find_request_number(subject, body, merge=" " in parents),
     )  # fmt: skip
     words = len(_FORMAL.sub("", body[:_LONGEST_BODY]).split())
-    return CommitRecord(commit, words, changes)
+    return commit, words, changes
 
 
-def _parse_people(lines: Iterable[str]) -> tuple[Person, ...]:
+def _parse_people(lines: Iterable[str]) -> tuple[tuple[str, str], ...]:
     people = []
     for line in [line for line in lines if line.strip()][:_MOST_TRAILERS]:
         name, _, rest = line.partition("<")
-        people.append(Person(clean_line(name), clean_line(rest.partition(">")[0])))
+        people.append((clean_line(name), clean_line(rest.partition(">")[0])))
     return tuple(people)
 
 

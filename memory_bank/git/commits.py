@@ -51,13 +51,6 @@ _MOST_CHAIN = 5000
 """Number of commits in a row that are looked at for a merge."""
 
 
-class Person(NamedTuple):
-    """A person whom a line at the end of a commit's message names."""
-
-    name: str
-    mail: str
-
-
 class Commit(NamedTuple):
     """A commit, with texts of strangers; they have no control characters and no secrets."""
 
@@ -72,11 +65,11 @@ class Commit(NamedTuple):
     subject: str
     body: str
     """The message without the subject."""
-    co_authors: tuple[Person, ...]
-    """Of all lines `Co-authored-by`: forges and hooks add paragraphs below them, and a line that
-    names an agent only lowers trust."""
-    reviewers: tuple[Person, ...]
-    """Of the trailers `Reviewed-by`, as git parses them: in the last paragraph only."""
+    co_authors: tuple[tuple[str, str], ...]
+    """Names and addresses of all lines `Co-authored-by`: forges and hooks add paragraphs below
+    them, and a line that names an agent only lowers trust."""
+    reviewers: tuple[tuple[str, str], ...]
+    """Those of the trailers `Reviewed-by`, as git parses them: in the last paragraph only."""
     request: int
     """Number of the pull request that its message names; 0 for none."""
 
@@ -416,8 +409,8 @@ class CommitsAt:
                 mail,
                 subject,
                 body,
-                tuple(Person(*author) for author in authors),
-                tuple(Person(*reviewer) for reviewer in reviewers),
+                tuple(map(tuple, authors)),
+                tuple(map(tuple, reviewers)),
                 request,
             )
         return self._commits[row[0]]

@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from memory_bank.base import NamedTuple, sqlite
+from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.paths import private_folder
 from memory_bank.git import authorship, process, repository
@@ -85,21 +85,16 @@ Gate = Callable[[Sequence[str]], Sequence[str]]
 """Returns texts without the secrets in them."""
 
 
-class Extent(NamedTuple):
-    """What decides how commits look: if it differs, all are read again."""
-
-    partial: bool
-    shallow: str
-    """The commits whose parents are missing, one a line."""
-    replaced: str
-    """Grafts and replaced objects."""
+Extent = tuple[bool, str, str]
+"""What decides how commits look: if it differs, all are read again. Whether blobs are missing, the
+commits whose parents are missing, one a line, and grafts and replaced objects."""
 
 
 def read_extent(tree: Path) -> Extent:
     """Read the extent from files of the repository; no process is started."""
     common = repository.common_folder(tree)
     if common is None:
-        return Extent(partial=False, shallow="", replaced="")
+        return False, "", ""
     replaced = [_read_file(common / "info/grafts")]
     replaced += [
         line for line in _read_file(common / "packed-refs").splitlines() if "refs/replace/" in line
@@ -107,9 +102,8 @@ def read_extent(tree: Path) -> Extent:
     folder = common / "refs/replace"
     if folder.is_dir():
         replaced += sorted(f"{path.name} {_read_file(path)}" for path in folder.iterdir())
-    return Extent(
-        repository.is_partial(tree), _read_file(common / "shallow"), "\n".join(replaced).strip()
-    )
+    shallow = _read_file(common / "shallow")
+    return repository.is_partial(tree), shallow, "\n".join(replaced).strip()
 
 
 def _read_file(file: Path) -> str:
@@ -304,8 +298,9 @@ class History(sqlite.OpenedCache):
             unreached = frozenset(array("I", row[1]))
         except ValueError as error:
             raise IndexDamaged(f"a row of {self.file} is damaged", "it is rebuilt") from error
-        ends = frozenset(extent.shallow.split())
-        return CommitsAt(self, head, int(row[0]), unreached, ends=ends, partial=extent.partial)
+        partial, shallow, _ = extent
+        ends = frozenset(shallow.split())
+        return CommitsAt(self, head, int(row[0]), unreached, ends=ends, partial=partial)
 
     def reopen(self, head: str, *, damaged: bool) -> CommitsAt:
         """Read again what leads to a commit, as the database was replaced or is damaged.
@@ -334,7 +329,7 @@ class History(sqlite.OpenedCache):
     def _fill(self, base: Connection, head: str, extent: Extent, seconds: float) -> bool:
         """Read the commits before a head that are not known; tell whether all are known now."""
         end = time.monotonic() + seconds
-        for renames in (_EXACT,) if extent.partial else (_RENAMES, _EXACT):
+        for renames in (_EXACT,) if extent[0] else (_RENAMES, _EXACT):
             graph = self.graph()
             if self._knows(base, head):
                 return True
@@ -380,11 +375,11 @@ class History(sqlite.OpenedCache):
             raise failed
 
     def _put_batch(self, base: Connection, batch: Sequence[CommitRecord]) -> None:
-        commits = [record.commit for record in batch]
+        commits = [commit for commit, _, _ in batch]
         texts = self._gate([text for commit in commits for text in (commit.subject, commit.body)])
         people = {(commit.author, commit.mail) for commit in commits}
         paths = {
-            path for record in batch for change in record.changes for path in change[1:3] if path
+            path for _, _, changes in batch for change in changes for path in change[1:3] if path
         }
         with sqlite.transaction(base):
             base.executemany("INSERT OR IGNORE INTO people (name, mail) VALUES (?, ?)", people)
@@ -488,10 +483,10 @@ def merge_changes(
     changes = []
     try:
         with closing(output):
-            for record in yield_commits(output):
-                if (commit := at.commit(record.commit.id)) is None:
+            for read, _, commit_changes in yield_commits(output):
+                if (commit := at.commit(read.id)) is None:
                     continue
-                for status, _, path, before, after in record.changes:
+                for status, _, path, before, after in commit_changes:
                     name = path.decode("utf-8", "surrogateescape")
                     changes.append(Change(commit, status, name, name, before.hex(), after.hex()))
     except process.GitFailed:

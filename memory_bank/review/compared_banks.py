@@ -57,12 +57,8 @@ _FRONT_MATTER = 100_000
 """Bytes of it that are parsed at most."""
 
 
-class _Cost(NamedTuple):
-    """What a note may have at most, which takes time to compare."""
-
-    bytes: int
-    sections: int = 1
-    links: int = 0
+_Cost = tuple[int, int, int]
+"""What takes time to compare in a note: its bytes, sections and links, as in LIMITS."""
 
 
 class UnreadNotes(NamedTuple):
@@ -96,7 +92,7 @@ def list_unread_notes(bank: Bank, base: Side, head: Side) -> UnreadNotes:
         tree, (object_id for ids in ids_by_path.values() for object_id in ids)
     )
     costs = {
-        path: [_Cost(sizes.get(object_id, 0)) for object_id in ids]
+        path: [(sizes.get(object_id, 0), 1, 0) for object_id in ids]
         for path, ids in ids_by_path.items()
     }
     reasons = _find_beyond_limits(costs)  # before any is read
@@ -110,7 +106,7 @@ def list_unread_notes(bank: Bank, base: Side, head: Side) -> UnreadNotes:
         for object_id, data in objects.sized_blobs(tree, sizes_to_read, MOST_BYTES)
     }
     costs = {
-        path: [costs_by_id.get(object_id, _Cost(0)) for object_id in ids_by_path[path]]
+        path: [costs_by_id.get(object_id, (0, 1, 0)) for object_id in ids_by_path[path]]
         for path in costs.keys() - reasons
     }
     reasons |= _find_beyond_limits(costs)
@@ -127,14 +123,14 @@ def list_unread_notes(bank: Bank, base: Side, head: Side) -> UnreadNotes:
 
 def _find_beyond_limits(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:
     """Map the notes by which a limit is exceeded, adding the smallest first, to the reason."""
-    sums = {
-        path: _Cost(*map(sum, zip(*path_costs, strict=True))) for path, path_costs in costs.items()
-    }
-    total = _Cost(0, 0)
+    sums = {path: _add_costs(path_costs) for path, path_costs in costs.items()}
+    total = (0, 0, 0)
     reasons: dict[str, str] = {}
     for path in sorted(sums, key=lambda path: (sums[path], path)):
-        next_total = _Cost(*map(sum, zip(total, sums[path], strict=True)))
-        exceeded = [unit for unit, number in next_total._asdict().items() if number > LIMITS[unit]]
+        next_total = _add_costs([total, sums[path]])
+        exceeded = [
+            unit for unit, number in zip(LIMITS, next_total, strict=True) if number > LIMITS[unit]
+        ]
         if exceeded:
             most = f"{LIMITS[exceeded[0]]:,} {exceeded[0]}"
             reasons[path] = f"changes of more than {most}: not indexed, compared or checked"
@@ -143,10 +139,15 @@ def _find_beyond_limits(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:
     return reasons
 
 
+def _add_costs(costs: Sequence[_Cost]) -> _Cost:
+    sizes, sections, links = map(sum, zip(*costs, strict=True))
+    return sizes, sections, links
+
+
 def _estimate_cost(data: bytes) -> _Cost:
     head = data[:_FRONT_MATTER] if data.startswith(_FENCES) else b""
     links = len(_LINK.findall(data)) + len(_ITEM.findall(head))
-    return _Cost(len(data), 1 + len(_HEADING.findall(data)), links)
+    return len(data), 1 + len(_HEADING.findall(data)), links
 
 
 _OF_FINDINGS = ("lint", "schema", "secrets")

@@ -393,7 +393,8 @@ def _yield_similar(link_comparison: LinkComparison) -> Iterator[tuple[str, str, 
     the same words.
     """
     fields: dict[str, Words] = {}
-    for path in _list_reworded(link_comparison):
+    reworded = [path for path, change in link_comparison.present.items() if change.sections]
+    for path in reworded[:MAX_COMPARED]:
         data = link_comparison.after.data(path)
         body = front_matter.split(decode(data).text).body
         own_paths = {path, link_comparison.changes[path].old_path}
@@ -409,10 +410,3 @@ def _yield_similar(link_comparison: LinkComparison) -> Iterator[tuple[str, str, 
         }
         for near_path in sorted(near, key=lambda key: (-near[key], key))[:_MOST_SIMILAR]:
             yield path, link_comparison.renames.get(near_path, near_path), near[near_path]
-
-
-def _list_reworded(link_comparison: LinkComparison) -> list[str]:
-    """Return the notes at HEAD whose text changed, at most 300."""
-    return [path for path, change in link_comparison.present.items() if change.sections][
-        :MAX_COMPARED
-    ]

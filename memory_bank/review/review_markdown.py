@@ -40,7 +40,7 @@ def short_line(text: str, most: int = _LONGEST) -> str:
 def format_code(text: str, most: int = _LONGEST) -> str:
     """Return a text as a code span of one line; no text in it ends the span."""
     line = short_line(text, most) or " "
-    ticks = "`" * (_count_ticks(line) + 1)
+    ticks = "`" * (max(map(len, _TICKS.findall(line)), default=0) + 1)
     # one space on each side is no part of a code span, and keeps ticks apart
     return f"{ticks} {line} {ticks}" if "`" in line else f"{ticks}{line}{ticks}"
 
@@ -48,11 +48,6 @@ def format_code(text: str, most: int = _LONGEST) -> str:
 def html_code(text: str) -> str:
     """Return a text as a code element of one line, for HTML such as the summary of details."""
     return f"<code>{escape(short_line(text))}</code>"
-
-
-def _count_ticks(text: str) -> int:
-    """Return the length of the longest run of backticks."""
-    return max(map(len, _TICKS.findall(text)), default=0)
 
 
 _CLAIMS = 20

@@ -12,7 +12,6 @@ from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import authorship, process, repository
 from memory_bank.git.objects import find_commit, find_merge_base
 from memory_bank.review.records import Side
-from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import Version
 
@@ -170,11 +169,7 @@ class BankState:
     def superseded(self, paths: Collection[str]) -> dict[str, str]:
         """Map the superseded ones of some notes to their successors."""
         numbers = {self.rows[path].number: path for path in paths if path in self.rows}
-
-        def asked(view: View) -> dict[int, tuple[int, str]]:
-            return link_rows.map_superseded(view.manifest, numbers)
-
-        content = self.bank.read(asked)
+        content = self.bank.read(lambda view: link_rows.map_superseded(view.manifest, numbers))
         return {numbers[number]: successor for number, (_, successor) in content.items()}
 
     def data(self, path: str) -> bytes:

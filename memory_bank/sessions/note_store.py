@@ -214,20 +214,6 @@ class NoteStore:
         session = self.get_session(session_id)
         return session.summary if session else None
 
-    def sessions(self) -> list[Session]:
-        """Return all sessions, those in the queue only too, the newest first."""
-        ids = dict.fromkeys(session.session_id for session in self.queue.sessions())
-        ids.update(
-            (session.session_id, None)
-            for session in self._all(row.key for row in self._notes.rows())
-        )
-        stored = [session for session_id in ids if (session := self.get_session(session_id))]
-        return sorted(
-            stored,
-            key=lambda session: (session.started_at, session.session_id),
-            reverse=True,
-        )
-
     def check_not_forgotten(self, session_id: str) -> None:
         """Raise BadInput for a session that was forgotten."""
         if self.queue.forgotten(session_id):

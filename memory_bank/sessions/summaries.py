@@ -43,7 +43,10 @@ def build_summary(
     BadInput for other keys or values.
     """
     fields = _check_argument(argument)
-    texts = {"request": _join_request(session)} | (fields or _summarise_texts(session))
+    texts = fields or {
+        key: _join_lines(lines) for key, lines in summarise(session).items() if lines
+    }
+    texts = {"request": _join_request(session)} | texts
     read = [file for observation in session.observations for file in observation.files_read]
     edited = [file for observation in session.observations for file in observation.files_modified]
     return Summary(
@@ -86,11 +89,6 @@ def _join_request(session: Session) -> str:
     return _join_lines(
         [f"{text[:_PROMPT_LENGTH]}{'…' * (len(text) > _PROMPT_LENGTH)}" for text in prompts]
     )
-
-
-def _summarise_texts(session: Session) -> dict[str, str]:
-    """Return what observations tell."""
-    return {key: _join_lines(lines) for key, lines in summarise(session).items() if lines}
 
 
 _CHANGES = frozenset(["bugfix", "feature", "refactor", "change", "decision"])

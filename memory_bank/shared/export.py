@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from blake3 import blake3
 
@@ -16,10 +16,12 @@ from memory_bank.base.errors import EmbedderUnavailable, Hint
 from memory_bank.notes.characters import decode
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.source import READER
+from memory_bank.search.document_changes import Progress
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, link_rows, writer
 from memory_bank.search.retrievers.base import TEXT_VERSION, IndexedPassage
 from memory_bank.shared.engines.base import Position, PublishedNote, PublishedPassage
+from memory_bank.shared.shared_hits import find_vector_index
 from memory_bank.shared.word_weights import weigh_terms
 
 if TYPE_CHECKING:
@@ -37,8 +39,6 @@ _KEPT = ("file_refs", "symbol_refs", "entity_refs", "source_type", "source_agent
 
 # 128 bits don't collide by chance.
 _KEY_BYTES = 16
-
-Progress = Callable[[str, int, int], None]
 
 
 class UnpublishedNote(NamedTuple):
@@ -65,7 +65,7 @@ class Collected(NamedTuple):
 
 def read_embedder(bank: Bank) -> tuple[str, int]:
     """Return the identity and the dimension of a bank's embedder; raise EmbedderUnavailable."""
-    vectors = bank.read(_vectors)
+    vectors = bank.read(find_vector_index)
     return (NONE, 0) if vectors is None else (vectors.embedder, vectors.dimension)
 
 
@@ -78,104 +78,91 @@ def collect_bank(
     `folder` is the project's below the repository, with a slash. Raises EmbedderUnavailable if
     vectors are missing.
     """
-    return bank.read(lambda view: _Collector(bank, view, folder).all(fields, progress))
+    return bank.read(lambda view: _collect(bank, view, fields, progress, folder))
 
 
-class _Collector:
-    """One bank at one state."""
+def _collect(
+    bank: Bank, view: View, fields: Mapping[str, str], progress: Progress | None, folder: str
+) -> Collected:
+    rows = document_rows.all_documents(view.manifest)
+    shared = [row for row in rows if not entries.is_of_session(row)]
+    notes: dict[str, PublishedNote] = {}
+    refused: list[UnpublishedNote] = []
+    passages: list[PublishedPassage] = []
+    changed: set[str] = set()
+    links = _links_of(view)
+    vectors = find_vector_index(view)
+    if vectors is not None and (waiting := vectors.waiting()):
+        raise EmbedderUnavailable(f"{waiting:,} passages have no vector yet", Hint.TEST_EMBEDDER)
+    for number, row in enumerate(shared):
+        if progress is not None:
+            progress("reading notes", number, len(shared))
+        note = _describe_note(row, folder + bank.roots.place(row.key), links.get(row.key))
+        if fields.get(row.key) != note.hash:
+            text = decode(bank.store.read_bytes(row.key)).text
+            reason = secrets.why_private(row.key, text, bank.settings.secrets.allow)
+            if reason:
+                refused.append(UnpublishedNote(row.key, note.file, reason))
+                continue
+            changed.add(row.key)
+            passages += _read_passages(view, row, vectors)
+        notes[row.key] = note
+    return Collected(notes, frozenset(changed), passages, refused, len(rows) - len(shared))
 
-    def __init__(self, bank: Bank, view: View, folder: str) -> None:
-        self._bank = bank
-        self._view = view
-        self._folder = folder
-        self._links = _links_of(view)
 
-    def all(self, fields: Mapping[str, str], progress: Progress | None) -> Collected:
-        rows = document_rows.all_documents(self._view.manifest)
-        shared = [row for row in rows if not entries.is_of_session(row)]
-        notes: dict[str, PublishedNote] = {}
-        refused: list[UnpublishedNote] = []
-        passages: list[PublishedPassage] = []
-        changed: set[str] = set()
-        vectors = self._complete_vectors()
-        for number, row in enumerate(shared):
-            if progress is not None:
-                progress("reading notes", number, len(shared))
-            note = self._note(row)
-            if fields.get(row.key) != note.hash:
-                text = decode(self._bank.store.read_bytes(row.key)).text
-                reason = secrets.why_private(row.key, text, self._bank.settings.secrets.allow)
-                if reason:
-                    refused.append(UnpublishedNote(row.key, note.file, reason))
-                    continue
-                changed.add(row.key)
-                passages += self._passages(row, note, vectors)
-            notes[row.key] = note
-        return Collected(notes, frozenset(changed), passages, refused, len(rows) - len(shared))
+def _describe_note(
+    row: Document, file: str, links: Sequence[tuple[str, str]] | None
+) -> PublishedNote:
+    data = row.data
+    rest: dict[str, Any] = {key: data[key] for key in _KEPT if data.get(key)}
+    if links:
+        rest["links"] = links
+    note = PublishedNote(
+        path=row.key,
+        file=file,
+        id=row.id,
+        title=row.title,
+        type=str(data.get("type", "")),
+        status=str(data.get("status", "active")),
+        tags=tuple(sorted(data.get("tags", ()))),
+        created=row.created,
+        updated=row.updated,
+        hidden=row.hidden,
+        rest=rest,
+        hash="",
+    )
+    formats = (FORMAT, READER, TEXT_VERSION, row.hash, *note)
+    return note._replace(hash=_hash(formats))
 
-    def _complete_vectors(self) -> VectorIndex | None:
-        vector_index = _vectors(self._view)
-        if vector_index is not None and vector_index.waiting():
-            raise EmbedderUnavailable(
-                f"{vector_index.waiting():,} passages have no vector yet", Hint.TEST_EMBEDDER
-            )
-        return vector_index
 
-    def _note(self, row: Document) -> PublishedNote:
-        data = row.data
-        rest: dict[str, Any] = {key: data[key] for key in _KEPT if data.get(key)}
-        if links := self._links.get(row.key):
-            rest["links"] = links
-        note = PublishedNote(
-            path=row.key,
-            file=self._folder + self._bank.roots.place(row.key),
-            id=row.id,
-            title=row.title,
-            type=str(data.get("type", "")),
-            status=str(data.get("status", "active")),
-            tags=tuple(sorted(data.get("tags", ()))),
-            created=row.created,
-            updated=row.updated,
-            hidden=row.hidden,
-            rest=rest,
-            hash="",
+def _read_passages(
+    view: View, row: Document, vectors: VectorIndex | None
+) -> Iterator[PublishedPassage]:
+    document = view.source.read(row.key)
+    if not isinstance(document, Document):
+        return
+    passages = writer.read_entries(view.manifest, row.number, document)
+    numbers = [entry.row for entry in passages]
+    places = document_rows.read_passages(view.manifest, numbers)
+    rows = vectors.vectors_of(numbers) if vectors is not None else {}
+    counts: dict[str, int] = defaultdict(int)
+    for entry in passages:
+        place = places[entry.row]
+        terms = weigh_terms(
+            entry.title, entry.headings, entry.text, keywords=entry.keywords, about=entry.about
         )
-        formats = (FORMAT, READER, TEXT_VERSION, row.hash, *note)
-        return note._replace(hash=_hash(formats))
-
-    def _passages(
-        self, row: Document, note: PublishedNote, vectors: VectorIndex | None
-    ) -> Iterator[PublishedPassage]:
-        document = self._view.source.read(row.key)
-        if not isinstance(document, Document):
-            return
-        passages = writer.read_entries(self._view.manifest, row.number, document)
-        numbers = [entry.row for entry in passages]
-        places = document_rows.read_passages(self._view.manifest, numbers)
-        rows = vectors.vectors_of(numbers) if vectors is not None else {}
-        counts: dict[str, int] = defaultdict(int)
-        for entry in passages:
-            place = places[entry.row]
-            terms = weigh_terms(
-                entry.title, entry.headings, entry.text,
-                keywords=entry.keywords, about=entry.about,
-            )  # fmt: skip
-            key = _key(note.path, entry)
-            counts[key] += 1
-            yield PublishedPassage(
-                key=_hash((key, counts[key])) if counts[key] > 1 else key,
-                path=note.path,
-                position=Position(place.ordinal, place.line, place.end_line),
-                headings=entry.headings,
-                text=entry.text,
-                words=entry.words,
-                terms=terms,
-                vector=rows.get(entry.row),
-            )
-
-
-def _vectors(view: View) -> VectorIndex | None:
-    return cast("VectorIndex | None", view.index.retrievers.get("vectors"))
+        key = _key(row.key, entry)
+        counts[key] += 1
+        yield PublishedPassage(
+            key=_hash((key, counts[key])) if counts[key] > 1 else key,
+            path=row.key,
+            position=Position(place.ordinal, place.line, place.end_line),
+            headings=entry.headings,
+            text=entry.text,
+            words=entry.words,
+            terms=terms,
+            vector=rows.get(entry.row),
+        )
 
 
 def _links_of(view: View) -> dict[str, list[tuple[str, str]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
@@ -16,6 +15,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.settings import Settings
 from memory_bank.git import objects, repository
+from memory_bank.search.document_changes import Progress
 from memory_bank.search.embedders.base import identity
 from memory_bank.shared import views
 from memory_bank.shared.engines.base import (
@@ -29,7 +29,7 @@ from memory_bank.shared.engines.base import (
     check_embedder,
     open_engine,
 )
-from memory_bank.shared.export import Collected, collect_bank, read_embedder
+from memory_bank.shared.export import NONE, Collected, collect_bank, read_embedder
 from memory_bank.shared.views import (
     ABSENT,
     DROPPED,
@@ -45,8 +45,6 @@ _TRIES = 10
 
 _PAUSE = 0.05
 """Seconds before the second attempt; each next one waits longer."""
-
-Progress = Callable[[str, int, int], None]
 
 
 def _publish_or_drop(
@@ -157,17 +155,10 @@ def unpublish(bank: Bank, *, to: str = "", repo: str = "", dry_run: bool = False
         state,
         identity.repo,
         identity.bank,
-        "",
-        published_bank.commit,
-        0,
-        0,
-        (),
-        tuple(sorted(published_bank.notes)),
-        0,
-        published_bank.passages,
-        (),
-        0,
-        time.monotonic() - started,
+        replaced=published_bank.commit,
+        removed_notes=tuple(sorted(published_bank.notes)),
+        removed_passages=published_bank.passages,
+        seconds=time.monotonic() - started,
     )
 
 
@@ -255,7 +246,6 @@ def _report_published(publication: Publication, collection: Collected, state: st
         removed_passages=len(publication.gone_passages),
         refused=tuple(collection.refused),
         left_out_sessions=collection.sessions,
-        seconds=0.0,
     )
 
 
@@ -270,13 +260,9 @@ def _report_unchanged(
         bank.commit,
         len(bank.notes),
         bank.passages,
-        (),
-        (),
-        0,
-        0,
-        tuple(collection.refused),
-        collection.sessions,
-        seconds,
+        refused=tuple(collection.refused),
+        left_out_sessions=collection.sessions,
+        seconds=seconds,
     )
 
 
@@ -300,7 +286,7 @@ def make(settings: Settings, *, to: _To = "") -> IndexInfo:
     Raises BadInput, SharedUnavailable, EmbedderUnavailable.
     """
     embedder, dimension = _embedder(settings)
-    with _open_engine(settings, to) as engine:
+    with open_engine(to or settings.shared.url) as engine:
         created = not engine.is_made()
         index_info = engine.make(embedder, dimension)
         return index_info._replace(place=engine.place, created=created)
@@ -316,7 +302,7 @@ def make(settings: Settings, *, to: _To = "") -> IndexInfo:
 )
 def status(settings: Settings, *, to: _To = "") -> IndexInfo:
     """List what is published."""
-    with _open_engine(settings, to) as engine:
+    with open_engine(to or settings.shared.url) as engine:
         info, heads = engine.info(), engine.heads()
         return info._replace(place=engine.place, banks=tuple(heads))
 
@@ -355,17 +341,11 @@ def _ask_to_drop(
 )
 def drop(settings: Settings, *, to: _To = "") -> DroppedIndex:
     """Remove the tables with all that is published."""
-    with _open_engine(settings, to) as engine:
+    with open_engine(to or settings.shared.url) as engine:
         return DroppedIndex(engine.place, engine.drop())
 
 
-def _open_engine(settings: Settings, to: str) -> SharedEngine:
-    return open_engine(to or settings.shared.url)
-
-
 def _embedder(settings: Settings) -> tuple[str, int]:
-    from memory_bank.shared.export import NONE
-
     module = load("search.embedders", settings.memory.embedder)
     embedder = module.load(settings)
     return (NONE, 0) if embedder is None else (identity(embedder), embedder.dimension)

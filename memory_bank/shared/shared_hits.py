@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, cast
 
 from memory_bank.bank.bank import Bank
@@ -27,7 +27,6 @@ from memory_bank.shared.shared_ranking import (
     Meaning,
     SharedHit,
     SharedSearch,
-    ask_shared_index,
     count_passage_words,
 )
 from memory_bank.shared.word_weights import Translation, meets_conditions, translate_conditions
@@ -54,7 +53,7 @@ def open_question(bank: Bank, query: Query, keys: Collection[str]) -> Iterator[S
             "no shared index is configured", Hint.SET_SHARED_URL, NOT_CONFIGURED
         )
     vectors = _Vectors(bank, query.mode)
-    with ask_shared_index(settings.url, SECONDS) as index:
+    with closing(Conversation(settings.url, SECONDS)) as index:
         yield SharedAsker(bank, query, index, vectors, {*keys, REPO})
 
 
@@ -66,7 +65,7 @@ class _Vectors:
         self.index: VectorIndex | None = None
         if mode != "lexical":
             try:
-                self.index = bank.read(_find_vector_index)
+                self.index = bank.read(find_vector_index)
                 self.reason = "" if self.index else DISABLED
             except EmbedderUnavailable as error:
                 self.reason = error.reason
@@ -130,14 +129,11 @@ class SharedAsker:
             _, checks, unknown = self._translate(query)
             if not unknown:
                 hits = search.rank_hits(common, settings, query.limit, now, checks)
-            if any(not hit.candidate.weak for hit in hits):
+            if any(not candidate.weak for _, candidate, _ in hits):
                 break
+        last = self._queries[-1]
         return [
-            (
-                _show_note(hit, self._queries[-1].question.text, texts=self._queries[-1].texts),
-                hit.candidate.score,
-            )
-            for hit in hits
+            (_show_note(hit, last.question.text, texts=last.texts), hit[1].score) for hit in hits
         ]
 
     @property
@@ -186,12 +182,14 @@ def _read_query(query: Query, keys: Collection[str]) -> list[Query]:
     return [timed, plain]
 
 
-def _find_vector_index(view: View) -> VectorIndex | None:
+def find_vector_index(view: View) -> VectorIndex | None:
+    """Return the index of vectors; None if search by meaning is turned off."""
     return cast("VectorIndex | None", view.index.retrievers.get("vectors"))
 
 
 def _show_note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
-    passage, head, note = hit.passage, hit.passage.head, hit.passage.note
+    passage, candidate, reasons = hit
+    head, note = passage.head, passage.note
     meta = read_data(note.rest)._replace(type=note.type, status=note.status, tags=note.tags)
     meta = meta._replace(source_type=meta.source_type or BY_HAND)
     return ShownNote(
@@ -204,10 +202,10 @@ def _show_note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
         snippet=snippets.cut_snippet(passage.text, text).text if texts else "",
         meta=meta,
         created_at=seconds_to_iso(note.created),
-        relevance_score=round(hit.candidate.likelihood, 4),
-        reasons=hit.reasons,
-        weak=hit.candidate.weak,
-        superseded_by=hit.candidate.superseded_by or None,
+        relevance_score=round(candidate.likelihood, 4),
+        reasons=reasons,
+        weak=candidate.weak,
+        superseded_by=candidate.superseded_by or None,
         origin=Origin(
             bank=head.bank,
             repository=head.repo,

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from contextlib import contextmanager
 from threading import Thread
 from typing import TypeVar
 
@@ -113,16 +112,6 @@ class Conversation:
             raise SharedUnavailable(error.message, error.hint, UNREACHABLE) from error
 
 
-@contextmanager
-def ask_shared_index(url: str, seconds: float) -> Iterator[Conversation]:
-    """Ask the shared index at a URL, for at most some seconds."""
-    opened = Conversation(url, seconds)
-    try:
-        yield opened
-    finally:
-        opened.close()
-
-
 def _run(future: Future[Result], work: Callable[[], Result]) -> None:
     try:
         future.set_result(work())
@@ -160,13 +149,9 @@ class Meaning(NamedTuple):
     """The least cosine of a passage if none has a word of the question."""
 
 
-class SharedHit(NamedTuple):
-    """A note of the shared index, with its best passage."""
-
-    passage: SharedPassage
-    candidate: Candidate
-    """Its score is comparable with that of the hits of a bank asked together with it."""
-    reasons: tuple[Reason, ...]
+SharedHit = tuple[SharedPassage, Candidate, tuple[Reason, ...]]
+"""A note of the shared index: its best passage, the candidate, whose score is comparable with
+those of the hits of a bank asked together with it, and the reasons."""
 
 
 def count_passage_words(index: Conversation, words: Collection[str]) -> WordCounts:
@@ -263,7 +248,7 @@ class SharedSearch:
         hits = [candidate for candidate in candidates if candidate.shown]
         hits.sort(key=lambda candidate: (candidate.weak, -candidate.score, candidate.row))
         return [
-            SharedHit(
+            (
                 passages[candidate.row],
                 candidate,
                 (*ranking.reasons(candidate.row), *candidate.boosts),

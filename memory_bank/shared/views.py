@@ -39,19 +39,19 @@ class Published(NamedTuple):
     repository: str
     bank: str
     """Its folder in the repository."""
-    commit: str
-    replaced: str
+    commit: str = ""
+    replaced: str = ""
     """The commit that was published before; empty if none was."""
-    notes: int
-    passages: int
-    changed_notes: tuple[str, ...]
-    removed_notes: tuple[str, ...]
-    sent_passages: int
-    removed_passages: int
-    refused: tuple[UnpublishedNote, ...]
+    notes: int = 0
+    passages: int = 0
+    changed_notes: tuple[str, ...] = ()
+    removed_notes: tuple[str, ...] = ()
+    sent_passages: int = 0
+    removed_passages: int = 0
+    refused: tuple[UnpublishedNote, ...] = ()
     """Notes that have a secret: they are not in the shared index."""
-    left_out_sessions: int
-    seconds: float
+    left_out_sessions: int = 0
+    seconds: float = 0.0
 
 
 def view_published(published: Published) -> View:

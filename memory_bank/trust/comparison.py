@@ -21,7 +21,7 @@ from memory_bank.code.parse.parsed_file import ParsedFile
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import SECONDS, merge_changes
-from memory_bank.trust.citations import CodeCitation, write_target
+from memory_bank.trust.citations import CodeCitation, list_named_code, write_target
 from memory_bank.trust.records import (
     MOVED,
     STALE,
@@ -353,10 +353,6 @@ class NamedCodeReader:
         With `[[conf.yml#port]]`, it names `port`, too; with a link to a symbol, the symbol's name
         if it is a constant, or none for the parser, such as a field.
         """
-        from memory_bank.trust.citations import (
-            list_named_code,  # start-up: most files are as they were
-        )
-
         if cited not in self._named_code:
             note = notes.store.read(cited.note)
             sections = () if cited.in_front_matter else note.body.sections

@@ -288,23 +288,18 @@ def _read_tier(
 
 
 def _name_agents(commit: Commit) -> str:
-    people = [
-        (commit.mail, commit.author),
-        *((person.mail, person.name) for person in commit.co_authors),
-    ]
-    names = [authorship.name_agent(mail, name) for mail, name in people]
+    people = [(commit.author, commit.mail), *commit.co_authors]
+    names = [authorship.name_agent(mail, name) for name, mail in people]
     return ", ".join(dict.fromkeys(filter(None, names)))
 
 
 def _list_reviewers(commit: Commit) -> list[str]:
     """Return the reviewers that a commit's trailers name, without its authors and agents."""
-    authors = {commit.mail.casefold(), *(person.mail.casefold() for person in commit.co_authors)}
+    authors = {commit.mail.casefold(), *(mail.casefold() for _, mail in commit.co_authors)}
     return [
-        person.name or person.mail
-        for person in commit.reviewers
-        if person.mail
-        and person.mail.casefold() not in authors
-        and not authorship.name_agent(person.mail, person.name)
+        name or mail
+        for name, mail in commit.reviewers
+        if mail and mail.casefold() not in authors and not authorship.name_agent(mail, name)
     ]
 
 

@@ -249,8 +249,7 @@ def test_missing_blobs_are_not_fetched(
     (clone / ".memories/facts/same.md").touch()
     assert moved(clone, gone) == {gone[1]: ".memories/facts/same.md"}
     assert not (tmp_path / "sprung").exists()
-    unsaid = history.Extent(partial=False, shallow="", replaced="")
-    monkeypatch.setattr(history, "read_extent", lambda _: unsaid)
+    monkeypatch.setattr(history, "read_extent", lambda _: (False, "", ""))
     assert dates(clone, clone / ".memories") == found  # where nobody says that blobs are missing
     moved(clone, gone)
     assert not (tmp_path / "sprung").exists()

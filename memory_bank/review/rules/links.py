@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 
 from memory_bank.bank.records import Edit, Finding
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import (
     BadInput,
@@ -79,15 +79,6 @@ _INSIDE = lazy_pattern(r"[#:].*", re.DOTALL)
 """A line or a heading after a file's name."""
 
 
-class _Missing(NamedTuple):
-    note: str
-    written: str
-    file: str
-    """Relative to the project."""
-    written_file: str
-    """What is written of it before a line or a heading."""
-
-
 @bank_rule("warning", "a file in file_refs does not exist", fixes=True)
 def missing_file_ref(bank: RuleContext) -> Iterator[Finding]:
     """Yield the references to missing files, with the new name if git moved the file."""
@@ -97,17 +88,17 @@ def missing_file_ref(bank: RuleContext) -> Iterator[Finding]:
     fixes = {
         (citation.path, citation.target): citation.fix for citation in bank.once(_yield_moved_code)
     }
-    moved = bank.moved({row.file for row in missing}, bank.layout.project)
-    for row in missing:
-        file = moved.get(row.file)
-        new = fixes.get((row.note, row.written)) or (
-            f"{file}{row.written[len(row.written_file) :]}" if file else None
+    moved = bank.moved({file for _, _, file in missing}, bank.layout.project)
+    for path, written, former_file in missing:
+        file, inside = moved.get(former_file), _INSIDE.search(written)
+        new = fixes.get((path, written)) or (
+            f"{file}{inside[0] if inside else ''}" if file else None
         )
         text = "which git moved" if new else "which does not exist"
-        line = _find_line(bank.text(row.note) or "", row.written)
-        message = f"file_refs names {row.written}, {text}"
-        edits = _edit_citation(bank, row.note, 1, row.written, new)
-        yield problem(row.note, line, message, new, edits=edits)
+        line = _find_line(bank.text(path) or "", written)
+        message = f"file_refs names {written}, {text}"
+        edits = _edit_citation(bank, path, 1, written, new)
+        yield problem(path, line, message, new, edits=edits)
 
 
 MOVED_CODE = "moved-code"
@@ -117,7 +108,7 @@ MOVED_CODE = "moved-code"
 @bank_rule("warning", "a link names code that was moved or renamed", fixes=True)
 def moved_code(bank: RuleContext) -> Iterator[Finding]:
     """Yield the citations of code that is in another place, with that."""
-    missing = {(row.note, row.written) for row in bank.once(_yield_missing)}
+    missing = {(path, written) for path, written, _ in bank.once(_yield_missing)}
     for citation in bank.once(_yield_moved_code):
         line, note = citation.line, bank.note(citation.path)
         above = note is not None and line <= note.text.count("\n", 0, note.body_start)
@@ -160,7 +151,8 @@ def _edit_citation(
     return (Edit(places[0][0], written, new),)
 
 
-def _yield_missing(bank: RuleContext) -> Iterator[_Missing]:
+def _yield_missing(bank: RuleContext) -> Iterator[tuple[str, str, str]]:
+    """Yield the references to missing files: the note, what it writes, the file in the project."""
     exists: dict[str, bool] = {}
     for path, references in document_rows.yield_data(bank.manifest, "file_refs"):
         for written in references:
@@ -169,11 +161,7 @@ def _yield_missing(bank: RuleContext) -> Iterator[_Missing]:
                 outside = any(map(_NO_FILE.search, (str(written), file)))
                 exists[file] = outside or _exists(bank, file)
             if not exists[file]:
-                yield _Missing(
-                    path,
-                    str(written),
-                    *(_INSIDE.sub("", path) for path in (file, str(written))),
-                )
+                yield path, str(written), _INSIDE.sub("", file)
 
 
 def _exists(bank: RuleContext, file: str) -> bool:

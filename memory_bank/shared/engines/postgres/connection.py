@@ -6,10 +6,11 @@ import subprocess
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import psycopg
 from psycopg import errors
@@ -17,7 +18,13 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from memory_bank.base.errors import BadInput, BadSetting, Busy, Conflict, Hint, SharedUnavailable
 from memory_bank.shared import addresses
-from memory_bank.shared.engines.base import NO_INDEX, NOT_INSTALLED, UNREACHABLE
+from memory_bank.shared.engines.base import (
+    NO_INDEX,
+    NOT_INSTALLED,
+    OTHER_VERSION,
+    UNREACHABLE,
+    IndexInfo,
+)
 from memory_bank.shared.word_weights import DIMENSIONS
 
 Row: TypeAlias = tuple[Any, ...]
@@ -291,3 +298,81 @@ def table_statements(*, vector: str, dimension: int) -> str:
         most=2**BITS - 1,
         repos=2 ** (62 - BITS),
     )
+
+
+EXTENSION = """
+SELECT quote_ident(n.nspname), e.extversion FROM pg_extension AS e
+JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'vector'
+"""
+
+_OLDEST = (0, 8)
+"""Version of pgvector from which a scan of vectors goes on until enough of them pass a filter."""
+
+HOW = "the server needs the package of pgvector 0.8 or later"
+
+
+class Connected:
+    """A connection to a shared index, and what was fixed when that was made."""
+
+    def __init__(self, connection: Connection, place: str, seconds: float) -> None:
+        """Use a connection to a place."""
+        self._connection, self.place = connection, place
+        self._seconds = seconds
+        self._info: IndexInfo | None = None
+
+    def __enter__(self) -> Self:
+        """Return the engine itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def info(self) -> IndexInfo:
+        """Return what was fixed when the index was made."""
+        if self._info is None:
+            with convert_errors(self.place):
+                index_info = self._stored()
+            if index_info is None:
+                raise missing_index_error(self.place)
+            if index_info.version != VERSION:
+                raise SharedUnavailable(
+                    f"{self.place}: the tables of the shared index have version"
+                    f" {index_info.version}, this program {VERSION}",
+                    Hint.MAKE_SHARED_ANEW,
+                    OTHER_VERSION,
+                )
+            self._info = index_info
+        return self._info
+
+    def _stored(self) -> IndexInfo | None:
+        """Return what was fixed when the index was made; None if there is none that may be read."""
+        try:
+            rows = self._connection.execute("SELECT key, value FROM memory_bank.meta").fetchall()
+        except (errors.UndefinedTable, errors.InvalidSchemaName, errors.InsufficientPrivilege):
+            return None
+        texts: dict[str, str] = dict(rows)
+        return IndexInfo(
+            texts["id"],
+            int(texts["version"]),
+            texts["embedder"],
+            int(texts["dimension"]),
+        )
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Let all questions within see one state of the index."""
+        with convert_errors(self.place), self._connection.transaction():
+            self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+
+    @cached_property
+    def _vector(self) -> str:
+        """Return the schema of the extension, quoted; raise BadInput if it is missing."""
+        row = self._connection.execute(EXTENSION).fetchone()
+        if row is None:
+            raise BadInput(f"{self.place}: the extension vector is missing", HOW)
+        version = tuple(int(part) for part in row[1].split(".")[:2])
+        if version < _OLDEST:
+            raise BadInput(f"{self.place}: pgvector {row[1]} is too old", HOW)
+        return str(row[0])

@@ -16,7 +16,12 @@ from memory_bank.shared.engines.base import (
     SharedPassage,
     Where,
 )
-from memory_bank.shared.engines.postgres.connection import BITS, MOST_COMPARED, Connection
+from memory_bank.shared.engines.postgres.connection import (
+    BITS,
+    MOST_COMPARED,
+    Connected,
+    convert_errors,
+)
 from memory_bank.shared.word_weights import DIMENSIONS
 
 _MOST_CHOSEN = 5000
@@ -103,87 +108,97 @@ AND p."row" = a.number & {2**BITS - 1}
 """
 
 
-def read_heads(connection: Connection) -> list[Head]:
-    """Return the heads of all banks."""
-    rows = connection.execute(_HEADS, _bank_parameters(Where()))
-    return [Head(*row) for row in rows]
+class Searching(Connected):
+    """Finds what is published; see `SharedEngine`."""
 
+    def heads(self) -> list[Head]:
+        """Return the heads of all banks."""
+        self.info()
+        with convert_errors(self.place):
+            rows = self._connection.execute(_HEADS, _bank_parameters(Where()))
+            return [Head(*row) for row in rows]
 
-def read_scope(connection: Connection, where: Where) -> tuple[list[int] | None, int]:
-    """Return the repositories in which passages may be found, None for all, and their passages."""
-    rows = connection.execute(_SIZES, _bank_parameters(where)).fetchall()
-    passages = sum(int(count) for _, count in rows)
-    bounded = where.repos or where.without_repo or passages <= MOST_COMPARED
-    return [repo for repo, _ in rows] if bounded else None, passages
+    def size(self) -> int:
+        """Count the passages that may be read."""
+        with convert_errors(self.place):
+            sql = "SELECT coalesce(sum(passages), 0) FROM memory_bank.heads"
+            row = self._connection.execute(sql).fetchone()
+            return int(row[0]) if row else 0
 
-
-def count_frequencies(connection: Connection, words: Collection[int]) -> dict[int, int]:
-    """Count the passages that have each word."""
-    sql = (
-        "SELECT word, sum(passages) FROM memory_bank.frequencies WHERE word = ANY(%s) GROUP BY word"
-    )
-    return {word: int(count) for word, count in connection.execute(sql, ([*words],))}
-
-
-def count_passages(connection: Connection) -> int:
-    """Count the passages that may be read."""
-    row = connection.execute("SELECT coalesce(sum(passages), 0) FROM memory_bank.heads").fetchone()
-    return int(row[0]) if row else 0
-
-
-def find_by_words(
-    connection: Connection, words: Sequence[AskedWord], limit: int, where: Where, vector: str
-) -> list[SharedMatch]:
-    """Return the passages with the highest BM25 scores."""
-    repos, searched = read_scope(connection, where)
-    if not words or repos == []:
-        return []
-    weights = {word.number - 1: word.weight for word in words}
-    rows = connection.execute(
-        _BY_WORDS.format(vector=vector),
-        {
-            "rare": _rare(words, searched),
-            "asked": SparseVector(weights, DIMENSIONS).to_text(),
-            "most": limit,
-            **_conditions(where, repos),
-        },
-    )
-    return [SharedMatch(*row) for row in rows if row[2] > 0]
-
-
-def find_nearest(
-    connection: Connection, entries: Sequence[float], limit: int, where: Where, vector: str
-) -> list[SharedMatch]:
-    """Return the passages with the highest cosines."""
-    repos, searched = read_scope(connection, where)
-    if repos == []:
-        return []
-    values = {"asked": HalfVector([*entries]).to_text(), "most": limit, **_conditions(where, repos)}
-    if searched <= MOST_COMPARED:
-        rows = connection.execute(_ALL.format(vector=vector), values).fetchall()
-        return [SharedMatch(*row) for row in rows]
-    with connection.transaction():
-        effort = str(min(max(limit, _EFFORT), _MOST_EFFORT))
-        connection.execute(
-            "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
-            " set_config('hnsw.ef_search', %s, true),"
-            " set_config('hnsw.max_scan_tuples', %s, true)",
-            (effort, str(_MOST_SCANNED)),
+    def frequencies(self, words: Collection[int]) -> dict[int, int]:
+        """Count the passages that have each word."""
+        sql = (
+            "SELECT word, sum(passages) FROM memory_bank.frequencies WHERE word = ANY(%s)"
+            " GROUP BY word"
         )
-        rows = connection.execute(_BY_INDEX.format(vector=vector), values).fetchall()
-    return [SharedMatch(*row) for row in rows]
+        with convert_errors(self.place):
+            rows = self._connection.execute(sql, ([*words],))
+            return {word: int(count) for word, count in rows}
 
+    def words(
+        self, question_words: Sequence[AskedWord], limit: int, where: Where
+    ) -> list[SharedMatch]:
+        """Return the passages with the highest BM25 scores, best first."""
+        with convert_errors(self.place):
+            repos, searched = self._read_scope(where)
+            if not question_words or repos == []:
+                return []
+            weights = {word.number - 1: word.weight for word in question_words}
+            rows = self._connection.execute(
+                _BY_WORDS.format(vector=self._vector),
+                {
+                    "rare": _rare(question_words, searched),
+                    "asked": SparseVector(weights, DIMENSIONS).to_text(),
+                    "most": limit,
+                    **_conditions(where, repos),
+                },
+            )
+            return [SharedMatch(*row) for row in rows if row[2] > 0]
 
-def read_passages(connection: Connection, rows: Collection[int]) -> dict[int, SharedPassage]:
-    """Return some passages with their notes."""
-    passage_rows = connection.execute(_PASSAGES, ([*rows],))
-    return {
-        row: SharedPassage(
-            row, Head(*rest[:8]), _note(rest[8:20]), Position(*rest[20:23]), tuple(rest[23]),
-            *rest[24:],
-        )
-        for row, *rest in passage_rows
-    }  # fmt: skip
+    def nearest(self, vector: Sequence[float], limit: int, where: Where) -> list[SharedMatch]:
+        """Return the passages with the highest cosines, best first."""
+        if not self.info().dimension:
+            return []
+        with convert_errors(self.place):
+            repos, searched = self._read_scope(where)
+            if repos == []:
+                return []
+            asked = HalfVector([*vector]).to_text()
+            values = {"asked": asked, "most": limit, **_conditions(where, repos)}
+            if searched <= MOST_COMPARED:
+                rows = self._connection.execute(_ALL.format(vector=self._vector), values)
+                return [SharedMatch(*row) for row in rows]
+            with self._connection.transaction():
+                effort = str(min(max(limit, _EFFORT), _MOST_EFFORT))
+                self._connection.execute(
+                    "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
+                    " set_config('hnsw.ef_search', %s, true),"
+                    " set_config('hnsw.max_scan_tuples', %s, true)",
+                    (effort, str(_MOST_SCANNED)),
+                )
+                rows = self._connection.execute(_BY_INDEX.format(vector=self._vector), values)
+                return [SharedMatch(*row) for row in rows]
+
+    def passages(self, rows: Collection[int]) -> dict[int, SharedPassage]:
+        """Return some passages with their notes, by row."""
+        with convert_errors(self.place):
+            return {
+                row: SharedPassage(
+                    row, Head(*rest[:8]), _note(rest[8:20]), Position(*rest[20:23]),
+                    tuple(rest[23]), *rest[24:],
+                )
+                for row, *rest in self._connection.execute(_PASSAGES, ([*rows],))
+            }  # fmt: skip
+
+    def _read_scope(self, where: Where) -> tuple[list[int] | None, int]:
+        """Return the repositories in which passages may be found, and the number of passages.
+
+        None stands for all repositories.
+        """
+        rows = self._connection.execute(_SIZES, _bank_parameters(where)).fetchall()
+        passages = sum(int(count) for _, count in rows)
+        bounded = where.repos or where.without_repo or passages <= MOST_COMPARED
+        return [repo for repo, _ in rows] if bounded else None, passages
 
 
 def _note(entries: Sequence[Any]) -> PublishedNote:
