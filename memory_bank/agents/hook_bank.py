@@ -12,7 +12,7 @@ import zlib
 from contextlib import suppress
 
 from memory_bank.base import NamedTuple, __version__, filenames
-from memory_bank.base.filenames import project_name, user_state
+from memory_bank.base.filenames import project_name, replace_private, user_state
 
 _Stamp = tuple[str, int, int, int]
 """A path with its time of change, size and number; zeros if there is no such file."""
@@ -146,10 +146,6 @@ def _read_kept(root: str) -> HookBank | None:
 def _keep(bank: HookBank, stamps: list[_Stamp]) -> None:
     """Write a file for `_read_kept`; without it, the next hook takes longer."""
     name = _name_file(bank.root)
-    temporary = f"{name}.{os.urandom(4).hex()}"
     with suppress(OSError, UnicodeEncodeError):
         os.makedirs(os.path.dirname(name), mode=0o700, exist_ok=True)
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(handle, "w", encoding="utf-8") as file:
-            json.dump([__version__, stamps, bank], file)
-        os.replace(temporary, name)
+        replace_private(name, json.dumps([__version__, stamps, bank]).encode())

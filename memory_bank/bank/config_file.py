@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.base import NamedTuple, lazy_pattern, toml
-from memory_bank.base.errors import BadSetting, NoBank, did_you_mean, similar_names
+from memory_bank.base.errors import BadSetting, did_you_mean, similar_names
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import Call, show_place
 from memory_bank.base.setting_sections import Key
@@ -156,14 +156,11 @@ def config(
 
 def _load_settings(call: Call) -> tuple[Settings, Path | None]:
     """Return the settings and the bank's file; outside a bank the user's settings."""
-    try:
-        with call.open() as bank:
+    with call.open_if_there() as bank:
+        if bank:
             return bank.settings, bank.layout.config
-    except NoBank:
-        if call.named_bank:
-            raise
-        call.remark("there is no bank here: these are your own settings")
-        return load(), None
+    call.remark("there is no bank here: these are your own settings")
+    return load(), None
 
 
 def _find_setting(call: Call, settings: tuple[Setting, ...], name: str) -> Setting:

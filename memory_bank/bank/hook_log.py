@@ -11,7 +11,7 @@ from contextlib import suppress
 from memory_bank.base import NamedTuple, paths
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import StorageFailed
-from memory_bank.base.filenames import user_state
+from memory_bank.base.filenames import replace_private, user_state
 from memory_bank.base.removed_text import RemovedText
 
 FILE = "hooks.log"
@@ -109,7 +109,7 @@ def replace_text(removed: RemovedText, state: str, *, dry_run: bool = False) -> 
             entries[file] = number
             if not dry_run:
                 lines = map(removed.replaced_in_json, text.splitlines(keepends=True))
-                _replace(file, "".join(lines).encode())
+                replace_private(file, "".join(lines).encode())
     return entries
 
 
@@ -131,7 +131,7 @@ def _append(file: str, line: bytes) -> bool:
             log.flush()
             if log.tell() > _MOST_BYTES:
                 log.seek(-_MOST_BYTES // 2, os.SEEK_END)
-                _replace(file, log.read().partition(b"\n")[2])
+                replace_private(file, log.read().partition(b"\n")[2])
         return True
     return False
 
@@ -139,14 +139,6 @@ def _append(file: str, line: bytes) -> bool:
 def _text(file: str) -> str:
     with open(file, encoding="utf-8", errors="replace", newline="") as log:
         return log.read()
-
-
-def _replace(file: str, content: bytes) -> None:
-    temporary = f"{file}.{os.urandom(4).hex()}"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(handle, "wb") as new:
-        new.write(content)
-    os.replace(temporary, file)
 
 
 def _read(file: str) -> Iterator[tuple[str, HookFailures]]:

@@ -393,7 +393,7 @@ def find_path(
     return NoteNotFound(f"there is no note {forms[0]!r}", hint, near=near)
 
 
-def find_similar_names(manifest: Manifest, name: str, most: int = 3) -> list[str]:
+def find_similar_names(manifest: Manifest, name: str) -> list[str]:
     """Return the names of notes that are similar to a name."""
     paths = {
         word: name_of(row.key)
@@ -402,5 +402,5 @@ def find_similar_names(manifest: Manifest, name: str, most: int = 3) -> list[str
     }
     searched = lookup_key(name)
     longer = sorted(word for word in paths if word.startswith(searched)) if searched else []
-    near = [*longer[:most], *similar_names(searched, paths, most=most)]
-    return list(dict.fromkeys(paths[word] for word in near))[:most]
+    near = [*longer[:3], *similar_names(searched, paths)]
+    return list(dict.fromkeys(paths[word] for word in near))[:3]

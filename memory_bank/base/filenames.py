@@ -138,6 +138,25 @@ def user_state() -> str:
     return os.path.join(home or os.path.expanduser("~/.local/state"), "memory-bank")
 
 
+def replace_private(file: str, content: bytes) -> None:
+    """Write a file of this user only, or write it anew, at once; raise OSError."""
+    temporary = os.path.join(os.path.dirname(file), f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
+    try:
+        write_private(temporary, content)
+        os.replace(temporary, file)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def write_private(file: str, content: bytes) -> None:
+    """Write a new file of this user only; raise OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with open(os.open(file, flags, 0o600), "wb") as stream:
+        stream.write(content)
+
+
 def project_name(folder: str) -> str:
     """Return the name of a project: of its repository's main work tree, else of its folder."""
     tree = os.path.realpath(folder)

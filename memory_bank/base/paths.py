@@ -29,7 +29,9 @@ from memory_bank.base.filenames import (
     find_bank_above,
     find_link,
     notes_folder,
+    replace_private,
     working_folder,
+    write_private,
 )
 from memory_bank.base.settings import load
 
@@ -86,14 +88,14 @@ def give_id(index: Path, registry: Path) -> str:
     identity = os.urandom(_LENGTH // 2).hex()
     remember(registry, identity, b"")
     temporary = index / f"{TEMPORARY_PREFIX}{identity}"
-    _write(temporary, identity.encode())
+    write_private(str(temporary), identity.encode())
     try:
         os.link(temporary, index / NAME)
     except FileExistsError:
         pass
     except OSError:  # a file system without hard links
         with suppress(FileExistsError):
-            _write(index / NAME, identity.encode())
+            write_private(str(index / NAME), identity.encode())
     finally:
         temporary.unlink(missing_ok=True)
     recorded = read_id(index)
@@ -105,12 +107,7 @@ def give_id(index: Path, registry: Path) -> str:
 def remember(registry: Path, index_id: str, content: bytes) -> None:
     """Register an id, and store some bytes with it; raise OSError."""
     registry.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = registry / f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}"
-    try:
-        _write(temporary, content)
-        temporary.replace(registry / index_id)
-    finally:
-        temporary.unlink(missing_ok=True)
+    replace_private(str(registry / index_id), content)
 
 
 def read_remembered(registry: Path, index_id: str) -> bytes:
@@ -128,12 +125,6 @@ def read_all_remembered(registry: Path) -> list[bytes]:
     except OSError:
         return []
     return [remembered for name in names if (remembered := read_remembered(registry, name))]
-
-
-def _write(file: Path, data: bytes) -> None:
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(data)
 
 
 INDEX = ".index"

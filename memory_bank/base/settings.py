@@ -227,14 +227,6 @@ def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
     return settings
 
 
-class _Value(NamedTuple):
-    """A setting of a file."""
-
-    name: str
-    value: object
-    line: int
-
-
 def _read_values(
     path: Path, *, project: bool
 ) -> tuple[dict[str, tuple[object, str]], tuple[SettingProblem, ...]]:
@@ -243,8 +235,9 @@ def _read_values(
     values: dict[str, tuple[object, str]] = {}
     ignored = []
     for part in _yield_checked(text, table, project=project):
-        if isinstance(part, _Value):
-            values[part.name] = part.value, f"{path}:{part.line}"
+        if not isinstance(part, SettingProblem):
+            name, value, line = part
+            values[name] = value, f"{path}:{line}"
         elif part.ignored:
             ignored.append(part)
         else:
@@ -254,8 +247,8 @@ def _read_values(
 
 def _yield_checked(
     text: str, table: Mapping[str, Any], *, project: bool
-) -> Iterator[_Value | SettingProblem]:
-    """Yield what a file has: its settings, checked, and what is wrong."""
+) -> Iterator[tuple[str, object, int] | SettingProblem]:
+    """Yield what a file has: its settings, checked, with their lines, and what is wrong."""
     for section, keys in table.items():
         kind = _section_class_of(section)
         if kind is None or not isinstance(keys, dict):
@@ -268,7 +261,7 @@ def _yield_checked(
                 yield _refuse_private(line, name)
                 continue
             try:
-                yield _Value(name, _check_value(name, value), line)
+                yield name, _check_value(name, value), line
             except BadSetting as error:
                 yield _problem(line, error.message, error.hint)
             except BadTable as error:

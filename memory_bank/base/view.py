@@ -340,9 +340,7 @@ def _join_pieces(line: Sequence[Piece | Place]) -> str:
 
 def first_lines(lines: Sequence[str | Place]) -> str:
     """Return the first lines, and the number of the others."""
-    texts = [one_line(_named_place(line)) for line in lines[:_MOST_LINES]]
-    more = len(lines) - len(texts)
-    return "\n".join([*texts, *([f"and {more} more"] if more else [])])
+    return _first_rows([one_line(_named_place(line)) for line in lines], _MOST_LINES)
 
 
 def _named_place(place: str | Place) -> str:

@@ -29,7 +29,6 @@ from memory_bank.notes.storage import files
 from memory_bank.notes.storage.folders import read_stat
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
-from memory_bank.search.manifest import link_rows as link_table
 from memory_bank.search.manifest.entries import OBSERVATION
 from memory_bank.search.manifest.link_rows import read_incoming, read_outgoing
 from memory_bank.sessions.records import PROMOTED_TO
@@ -168,7 +167,7 @@ def _resolve_goals(
 ) -> list[tuple[Link, LinkedPlace]]:
     """Return links with their goals."""
     tree = repository.find_worktree(bank.layout.project)
-    problems = link_table.find_problems(view.manifest, rows)
+    problems = link_rows.find_problems(view.manifest, rows)
     return [
         (row, _resolve_goal(bank, tree, row, titles)._replace(problem=problem))
         for row, problem in zip(rows, problems, strict=True)

@@ -183,13 +183,8 @@ class CommandCall:
         """Return the bank's settings; outside a bank the user's."""
         from memory_bank.base.settings import load
 
-        try:
-            with self.open() as bank:
-                return bank.settings
-        except NoBank:
-            if self.named_bank:
-                raise
-            return load()
+        with self.open_if_there() as bank:
+            return bank.settings if bank else load()
 
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a note is, as seen from the working directory."""
