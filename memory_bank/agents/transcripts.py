@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -27,6 +27,7 @@ from memory_bank.base.screen import FOUND, NOTHING, Piece
 from memory_bank.base.view import Block, View
 from memory_bank.git import repository
 from memory_bank.search import times
+from memory_bank.search.document_changes import Progress
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
@@ -48,9 +49,6 @@ _UNIQUE = 20
 """Fewest characters of a key that no other session has, unless it is a fork."""
 
 _TITLE, _COMPARED, _MOST_COMPARED = 100, 200, 2000
-
-Progress = Callable[[str, int, int], None]
-"""Told what is done, how much of it, and of how much."""
 
 
 class ImportedSession(NamedTuple):

@@ -14,14 +14,14 @@ from difflib import SequenceMatcher
 
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.memory import amendments
 from memory_bank.memory.links import describe_dead_links
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import front_matter, note_comparison, parsing, sections
-from memory_bank.notes.note import find_section
+from memory_bank.notes.note import Note, find_section
 from memory_bank.notes.note_change import NoteChange
 from memory_bank.notes.schema import read_meta, spelled_key, spelled_keys
 from memory_bank.sessions.redaction import hide_private
@@ -240,16 +240,6 @@ def _find_heading(section: str) -> str:
     return lines[0]
 
 
-class ChangedSince(NamedTuple):
-    """How a text differs from what its note says now."""
-
-    text: str
-    """What the note says."""
-    etag: str
-    change: NoteChange | None
-    """What writing the text would change; None for no words."""
-
-
 def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) -> WrittenNote:
     r"""Replace a note's whole text by one with `\n` as line ends; the file's own line ends stay.
 
@@ -267,13 +257,13 @@ def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) ->
     return write(bank, name, replace, if_match=if_match, caller_text=text)
 
 
-def compare_text(bank: Bank, name: str, text: str) -> ChangedSince:
-    """Return what a note says now, and what a text would change; raise NoteNotFound."""
+def compare_text(bank: Bank, name: str, text: str) -> tuple[Note, NoteChange | None]:
+    """Return a note, and what a text would change in it, None for no words; raise NoteNotFound."""
     path = bank.find(name, changing=True)
     note = bank.store.read(path)
     before, after = parsing.encode_text(note.text), parsing.encode_text(text)
     changes = note_comparison.compare({path: before}, {path: after}, lambda text: text)
-    return ChangedSince(note.text, note.etag, changes[0] if changes else None)
+    return note, changes[0] if changes else None
 
 
 def restore_line_ends(text: str, old: str, newline: str = "") -> str:

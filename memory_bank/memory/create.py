@@ -175,9 +175,7 @@ class _BulkWrite:
         if text_hash in self._pending:
             bank.catch_up()
             self._pending.clear()
-        duplicates = find_duplicates(
-            bank, text_hash, choose_path(bank, draft.content, draft.meta.type, draft.name)
-        )
+        duplicates = find_duplicates(bank, text_hash, choose_path(bank, draft))
         if duplicates.near is not None:
             remembered, changed = merge_into(bank, duplicates.near, draft)
         else:
@@ -204,7 +202,7 @@ def find_refusal(bank: Bank, draft: Draft) -> RefusedDraft | None:
         draft = _check_and_complete(bank, draft)
         text = compose_note(draft, "", draft.meta.created_at or datetime.now(UTC))
         check_size(bank, text)
-        path = choose_path(bank, draft.content, draft.meta.type, draft.name)
+        path = choose_path(bank, draft)
         if draft.name:
             bank.store.check_new(path, text, caller_text=draft.content)
     except REFUSALS as error:

@@ -243,7 +243,7 @@ def remember(
         session_id, session_path = state.current_session(bank, session_id)
     else:
         session_id = ""
-    path = choose_path(bank, content, draft.meta.type, name)
+    path = choose_path(bank, draft)
     with bank.lock, bank.store.writing(path):  # so that nobody writes the same meanwhile
         bank.catch_up(meaning=False)
         text_hash = content_hash(content)
@@ -288,7 +288,7 @@ def complete_draft(bank: Bank, draft: Draft) -> Draft:
 
     The index is up to date: in a bundle, wikilinks become Markdown links.
     """
-    path, meta = choose_path(bank, draft.content, draft.meta.type, draft.name), draft.meta
+    path, meta = choose_path(bank, draft), draft.meta
     return draft._replace(
         content=concepts.conform_text(bank, path, hide_private(draft.content)),
         meta=meta._replace(
@@ -322,7 +322,7 @@ def write_new(
     if duplicate is not None and duplicate.known_as == note_id(draft.content, created):
         created += timedelta(seconds=1)  # an id is made of the content and the second
     new_id = note_id(draft.content, created)
-    path = choose_path(bank, draft.content, draft.meta.type, draft.name)
+    path = choose_path(bank, draft)
     text = compose_note(draft, new_id, created)
     text = concepts.conform_note(
         bank, path, text, draft.meta.source_type, draft.meta.source_agent, created
@@ -485,11 +485,11 @@ def merge_into(
     return remembered, bool(changes)
 
 
-def choose_path(bank: Bank, content: str, kind: str, name: str) -> str:
+def choose_path(bank: Bank, draft: Draft) -> str:
     """Return the preferred path of a new note."""
-    if name:
-        return names.new_path(name, bank.layout)
-    return f"{folder_for_type(kind)}/{_short_name(content, _NAME_LIMIT)}.md"
+    if draft.name:
+        return names.new_path(draft.name, bank.layout)
+    return f"{folder_for_type(draft.meta.type)}/{_short_name(draft.content, _NAME_LIMIT)}.md"
 
 
 def _short_name(content: str, limit: int) -> str:
@@ -512,7 +512,7 @@ def create_note(bank: Bank, text: str, draft: Draft, *, key: str) -> tuple[str, 
     branches that remember texts with the same first words then make two files. A decision gets the
     next number where those in its folder have numbers.
     """
-    path = choose_path(bank, draft.content, draft.meta.type, draft.name)
+    path = choose_path(bank, draft)
     written = draft.front_matter + draft.content
     if draft.name:
         return _create_at(bank, path, text, written)

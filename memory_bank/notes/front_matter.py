@@ -25,7 +25,7 @@ from memory_bank.base.errors import UnreadableNote
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, last_break, line_at
 from memory_bank.notes.characters import BREAK
-from memory_bank.notes.inline import InlineSpan, InlineText
+from memory_bank.notes.inline import ESCAPED, InlineSpan, InlineText
 from memory_bank.notes.merging.conflicts import OPENING, UNRESOLVED
 from memory_bank.notes.relations import normalise_type
 from memory_bank.notes.yaml import reread_value, write_line
@@ -276,8 +276,6 @@ _FIELD = lazy_pattern(
     r"^[ \t]*(?:\[.\][ \t]+)?[*_~]*([^\W\d_][\w /-]{0,39})[*_~]*::[*_~]*(?=\s|\[|\Z)", re.MULTILINE
 )
 
-_ESCAPE = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
-
 
 class Field(NamedTuple):
     """A field of a line: its key in lower case with underscores, and its values."""
@@ -315,7 +313,7 @@ def _yield_values(inline: InlineText, start: int, end: int) -> Iterator[str]:
         if whole:
             value += text
             continue
-        *before, last = _ESCAPE.sub(_unescape_character, text).split(",")
+        *before, last = ESCAPED.sub(_unescape_character, text).split(",")
         for part in before:
             if stripped := (value + part).strip():
                 yield stripped.replace("\0", ",")[:_LONGEST]

@@ -251,7 +251,8 @@ _REACH = 250
 
 _MARKS = lazy_pattern(r"[\\`*_\[<&~=^!]")
 
-_ESCAPE = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
+ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
+"""A mark of Markdown behind a backslash."""
 
 # Bounded, so that time is linear in the length of a heading.
 _EMPHASIS = lazy_pattern(
@@ -363,10 +364,10 @@ def plain_text(content: str, labels: Collection[str] = ()) -> str:
     content = _BLOCK_ID.sub("", content)
     parts, at = [], 0
     for start, end, text in sorted(_replacements(content, labels)):
-        parts.append(_ESCAPE.sub(lambda match: keep(match[1]), content[at:start]))
+        parts.append(ESCAPED.sub(lambda match: keep(match[1]), content[at:start]))
         parts.append(keep(text) if text else "")
         at = end
-    parts.append(_ESCAPE.sub(lambda match: keep(match[1]), content[at:]))
+    parts.append(ESCAPED.sub(lambda match: keep(match[1]), content[at:]))
     words = unescape("".join(parts))
     for _ in range(_NESTED_EMPHASIS):
         words = _EMPHASIS.sub(r"\2\4", words)

@@ -15,14 +15,12 @@ from memory_bank.notes import okf
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.front_matter import split
-from memory_bank.notes.inline import InlineSpan, InlineText
+from memory_bank.notes.inline import ESCAPED, InlineSpan, InlineText
 from memory_bank.notes.note import Meta
 from memory_bank.notes.passages import SourceMap, read_definitions
 from memory_bank.notes.relations import DEFAULT, TYPES, Fields, find_relation, normalise_type
 
 WIKILINK = lazy_pattern(r"!?\[\[([^\[\]\n]+)\]\]")
-
-_ESCAPE = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
 
 _FRAGMENT = lazy_pattern(r"(?<!&)\\?#")
 
@@ -190,7 +188,7 @@ _QUERY = lazy_pattern(r"(?<=\.md)\?[^#]*", re.IGNORECASE)
 def decode_target(written: str) -> str:
     """Undo the escapes, entities and percent-encoding of a destination."""
     if "\\" in written:
-        written = _ESCAPE.sub(r"\1", written)
+        written = ESCAPED.sub(r"\1", written)
     if "&" in written:
         written = unescape(written)
     return unquote(written) if "%" in written else written
@@ -283,7 +281,7 @@ _PLAIN = lazy_pattern(
 
 _MD = lazy_pattern(r"\.md\Z", re.IGNORECASE)
 
-_NOT_IN_WIKILINK = lazy_pattern(r"[\[\]|#^\r\n]")
+NOT_IN_WIKILINK = lazy_pattern(r"[\[\]|#^\r\n]")
 
 _BALANCED = lazy_pattern(r"[^()]*(?:\([^()]*\)[^()]*)*")
 
@@ -448,7 +446,7 @@ def _match_suffix(written: str, target: str) -> str:
 
 def _check_wikilink(link: Link, target: str) -> None:
     is_empty = not (target or link.heading or link.block)
-    if is_empty or target != target.strip() or _NOT_IN_WIKILINK.search(target):
+    if is_empty or target != target.strip() or NOT_IN_WIKILINK.search(target):
         raise BadInput(
             f"[[{target}]] would not be read as a link to {target!r}",
             "choose a name without [ ] | # ^ and without spaces at its ends",

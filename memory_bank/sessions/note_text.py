@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 
 from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import format_iso
-
-_ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
+from memory_bank.notes.inline import ESCAPED
 
 _CONTAINERS = r"^[ \t]*(?:(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]))[ \t]*)*"
 
@@ -61,7 +60,7 @@ def escape_heading(title: str) -> str:
 
 def unescape_markdown(text: str) -> str:
     """Return the text that Markdown from `escape_markdown` or `escape_heading` shows."""
-    return _ESCAPED.sub(r"\1", text)
+    return ESCAPED.sub(r"\1", text)
 
 
 _FIELD = lazy_pattern(r"^([ \t]*[-*+][ \t]+)([a-z_]+)(?: \d{1,9})?::[ \t]*+(.*)$")

@@ -29,10 +29,10 @@ def test_a_note_that_changed_meanwhile_is_not_overwritten(bank: Bank, note: Path
     for given in (etag, "none"):
         with pytest.raises(Conflict):
             rewrite(bank, "n", "# N\n\nFour.\n", if_match=given)
-    found = compare_text(bank, "n", "# N\n\nFour.\n")
+    found, difference = compare_text(bank, "n", "# N\n\nFour.\n")
     assert found.text == "# N\n\nThree.\n"
-    assert found.change is not None
-    spans = [span for one in found.change.sections for claim in one.claims for span in claim.spans]
+    assert difference is not None
+    spans = [span for one in difference.sections for claim in one.claims for span in claim.spans]
     assert {(one.kind, one.text.strip()) for one in spans if one.kind != "equal"} == {
         ("delete", "Three."),
         ("insert", "Four."),

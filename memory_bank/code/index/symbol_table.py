@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -25,6 +25,7 @@ from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import EXAMPLE, Import, ParsedFile
 from memory_bank.code.parse.parsing import Key, ParseCache
 from memory_bank.git import repository
+from memory_bank.search.document_changes import Progress
 
 _BATCH = 200
 """Files in one transaction; after a kill, the others are read again."""
@@ -34,9 +35,6 @@ _BUILD_FILES = frozenset({"go.mod", "Cargo.toml"})
 _IMPORTS = "SELECT f.path, target, names, line, bound FROM imports JOIN files AS f ON f.id = file"
 
 _REFUSED = "SELECT path, reason FROM refused"
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is done, and how many of how many."""
 
 
 class SymbolTable(CodeDatabase):

@@ -13,6 +13,7 @@ from memory_bank.base.documents import Link
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp.open_texts import Texts, leads_to, project_files, read_symbols
 from memory_bank.notes.characters import BREAK
+from memory_bank.notes.links import NOT_IN_WIKILINK
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note
 from memory_bank.notes.schema import KNOWN_TYPES
@@ -218,8 +219,6 @@ _OPEN = lazy_pattern(r"\[\[([^\[\]\r\n]*)\Z")
 
 _REST_OF_TARGET = lazy_pattern(r"[^\[\]|\r\n]*?(?=\]\]|\|)|")
 
-_NOT_IN_TARGET = lazy_pattern(r"[\[\]|#^\r\n]")
-
 
 def list_choices(
     texts: Texts, path: str, text: str, offset: int, code_of: CodeOf = lambda: None
@@ -298,7 +297,7 @@ def _split_typed(typed: str) -> tuple[str, str, str]:
 def _yield_headings(note: Note) -> Iterator[tuple[str, str]]:
     for section in note.body.sections:
         name = section.headings[-1] if section.level else ""
-        if name and not _NOT_IN_TARGET.search(name):
+        if name and not NOT_IN_WIKILINK.search(name):
             yield name, " > ".join(section.headings[:-1])
 
 
@@ -321,7 +320,7 @@ def _complete_targets(open_link: _OpenLink) -> Completions:
     completions: list[Completion] = []
     for key, title, aliases in rows:
         name = name_of(key)
-        if _NOT_IN_TARGET.search(name) or key == open_link.path:
+        if NOT_IN_WIKILINK.search(name) or key == open_link.path:
             continue
         if fits(name):
             completions.append(open_link.choice(name, "note", name, title))
@@ -335,7 +334,7 @@ def _complete_targets(open_link: _OpenLink) -> Completions:
     completions += [
         open_link.choice(file, "file", file)
         for file in project_files(open_link.texts.bank)
-        if fits(file) and not _NOT_IN_TARGET.search(file)
+        if fits(file) and not NOT_IN_WIKILINK.search(file)
     ]
     typed = open_link.typed.casefold()
     completions.sort(

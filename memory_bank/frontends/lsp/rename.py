@@ -23,7 +23,7 @@ from memory_bank.frontends.lsp.open_texts import (
 )
 from memory_bank.memory.relinking import find_lost_links, link_place, make_retarget
 from memory_bank.notes import names
-from memory_bank.notes.links import WholeLink, plan_edits
+from memory_bank.notes.links import NOT_IN_WIKILINK, WholeLink, plan_edits
 from memory_bank.notes.note import RELATIVE_KINDS, Note
 from memory_bank.search.manifest import document_rows, link_rows
 
@@ -34,8 +34,6 @@ _FRAGMENT = lazy_pattern(r"[ \t]*\\?#([^\s)>]*)")
 _ANGLE_FRAGMENT = lazy_pattern(r"\\?#([^>\n]*)")
 
 _WIKI_FRAGMENT = lazy_pattern(r"[ \t]*#([^\]|^\n\\]*)")
-
-_NOT_IN_LINK = lazy_pattern(r"[\[\]|#^\r\n]")
 
 
 class OffsetEdit(NamedTuple):
@@ -203,14 +201,18 @@ def _rename_heading(texts: Texts, path: str, section: Section, new: str) -> Iter
     if not new or "\n" in new or "\r" in new:
         raise BadInput("a heading needs a text on one line", "give another name")
     link_edits = list(_yield_fragment_edits(texts, path, note, section, new))
-    if _NOT_IN_LINK.search(new) and any(offset_edit.text == new for offset_edit in link_edits):
+    if NOT_IN_WIKILINK.search(new) and any(offset_edit.text == new for offset_edit in link_edits):
         raise BadInput(
             f"{new!r} can't be written in a link to the heading", "choose a name without [ ] | # ^"
         )
     start, end = heading_span(section)
     yield OffsetEdit(path, start, end, new)
     yield from link_edits
-    if section.level == 1 and note.title == old == note.body.title and not _NOT_IN_LINK.search(new):
+    if (
+        section.level == 1
+        and note.title == old == note.body.title
+        and not NOT_IN_WIKILINK.search(new)
+    ):
         yield from _rename_by_title(texts, path, old, new)
 
 

@@ -35,7 +35,6 @@ from memory_bank.frontends.web.note_graph import whole_graph
 from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import url_of
 from memory_bank.memory import change, confirm, create, note_view, show
-from memory_bank.memory.change import ChangedSince
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.remember import CREATED, remember
 from memory_bank.memory.retrieval import ask_hits
@@ -324,10 +323,10 @@ async def _fill_refused_form(
         return values
     try:
         text = await site.ask(_read_text, name, form)
-        changed_since: ChangedSince = await site.ask(change.compare_text, name, text)
+        note, difference = await site.ask(change.compare_text, name, text)
     except (NoteNotFound, BadInput, UnreadableNote):
         return values
-    return values | {"conflict": changed_since, "etag": changed_since.etag}
+    return values | {"conflict": note, "difference": difference, "etag": note.etag}
 
 
 def _read_etag(form: dict[str, str]) -> str:
