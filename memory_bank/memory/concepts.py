@@ -44,7 +44,7 @@ def name_actor(bank: Bank, source_type: str, source_agent: str) -> str:
 
 def list_missing_keys(note: Note, by: str, at: datetime) -> dict[str, object]:
     """Return the keys that a concept has, and this note lacks."""
-    text = note.text[note.body_start :]
+    text = note.body_text
     keys: dict[str, object] = {
         "type": note.meta.type or "note",
         "title": note.title,

@@ -213,7 +213,7 @@ class _Export:
         raw, _ = front_matter.read_metadata(front_matter.split(note.text))
         body = "".join(
             line
-            for line in note.text[note.body_start :].splitlines(keepends=True)
+            for line in note.body_text.splitlines(keepends=True)
             if not _SESSION_LINE.match(line)
         )
         status = str(raw.get("status") or row.status).lower()
@@ -291,7 +291,7 @@ class _Export:
         for path, row in self.rows.items():
             if posixpath.dirname(path) == folder:
                 note = self._note(row.path)
-                body = note.text[note.body_start :]
+                body = note.body_text
                 words = okf.read_description(note.meta.extra) or describe_note(body)
                 entry = _entry(note.title, posixpath.basename(path), words)
                 groups[note.meta.type or "note"].append(entry)

@@ -156,7 +156,7 @@ def read_decision(note: Note) -> Note:
     if meta.type.lower() not in {"", "adr", "decision"} or meta.status == "archived":
         return note
     is_placed = may_be_record(note.name)
-    head, body = note.text[: note.body_start], note.text[note.body_start :]
+    head, body = note.text[: note.body_start], note.body_text
     match = _IN_HEAD.search(head)  # also where a link makes it no YAML
     status_text = match[1][:_MOST_READ].rstrip().strip("\"'") if match else ""
     if not (is_placed or meta.type or status_text):

@@ -148,7 +148,8 @@ _TABLE = {
 
 _LATIN = lazy_pattern("[A-Za-z]")
 
-_WORD = lazy_pattern(r"[^\W_]+")
+WORD = lazy_pattern(r"[^\W_]+")
+"""A word of letters and digits."""
 
 _LONG_WORD = 3
 """Letters of a Latin word that tells that a path is written in Latin letters."""
@@ -175,13 +176,13 @@ def find_deceptive(path: str) -> list[tuple[int, str, str]]:
     if path.isascii():
         return []
     stem = re.sub(r"\.\w{1,8}\Z", "", path)
-    is_latin = any(len(word) >= _LONG_WORD and word.isascii() for word in _WORD.findall(stem))
+    is_latin = any(len(word) >= _LONG_WORD and word.isascii() for word in WORD.findall(stem))
     shows_script = any(
         not char.isascii() and char.isalpha() and char not in _TABLE and not _latin_form(char)
         for char in path
     )
     found_letters = []
-    for word in _WORD.finditer(path):
+    for word in WORD.finditer(path):
         letters = [char for char in word[0] if char.isalpha()]
         alike = [char for char in letters if char in _TABLE]
         mixed = bool(_LATIN.search(word[0]))

@@ -118,6 +118,11 @@ class Note(NamedTuple):
     """False when a fault means that a rewrite could lose something."""
 
     @property
+    def body_text(self) -> str:
+        """The text behind the front matter."""
+        return self.text[self.body_start :]
+
+    @property
     def title(self) -> str:
         """The key `title`, else the first heading if of level 1, the first sentence, the name."""
         title = self.meta.title or self.body.title

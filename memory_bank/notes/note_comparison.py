@@ -132,7 +132,7 @@ def match_renamed(before: Mapping[str, Note], after: Mapping[str, Note]) -> dict
 
 
 def _words_by_path(notes: Mapping[str, Note]) -> dict[str, Words]:
-    return {path: split_words(note.text[note.body_start :]) for path, note in notes.items()}
+    return {path: split_words(note.body_text) for path, note in notes.items()}
 
 
 def _pair_equal(

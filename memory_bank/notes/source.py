@@ -38,7 +38,7 @@ from memory_bank.notes.link_targets import (
     resolve_target,
     yield_names,
 )
-from memory_bank.notes.names import name_of
+from memory_bank.notes.names import WORD, name_of
 from memory_bank.notes.note import Meta, Note, write_data
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.storage import files
@@ -390,7 +390,7 @@ def _keywords(note: Note) -> str:
     inline = set(note.body.tags)
     tags = (tag for tag in note.meta.tags if tag not in inline)
     description = okf.read_description(note.meta.extra)
-    if description and description == describe_note(note.text[note.body_start :]):
+    if description and description == describe_note(note.body_text):
         description = None
     return "\n".join((*tags, *note.meta.aliases, *([description] if description else [])))
 
@@ -435,8 +435,6 @@ _LABEL = lazy_pattern(r"^[^:]{1,80}: |\s\([^()]*\)$")
 """What titles have around a prompt: `Look into: … (a.py)`."""
 
 _TIME = lazy_pattern(r"^\s*\d{4}-\d\d-\d\dT\S+\s")
-
-_PROMPT_WORD = lazy_pattern(r"[^\W_]+")
 
 _NOT_A_BREAK = lazy_pattern(r"[^\r\n]+")
 
@@ -514,4 +512,4 @@ def _prompt_texts(text: str) -> Iterator[str]:
 
 
 def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _PROMPT_WORD.findall(text)]
+    return [word.casefold() for word in WORD.findall(text)]

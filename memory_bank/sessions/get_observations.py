@@ -268,7 +268,7 @@ def _read_details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Det
             (observation for observation in session.observations if observation.id == row.id), None
         )
         return Details(row, observation) if observation else None
-    content = note.text[note.body_start :]
+    content = note.body_text
     if place.section != WHOLE:
         part = rows.parts[place.document][place.section]
         content = read_lines(note.text, Span(part.line, part.end_line))

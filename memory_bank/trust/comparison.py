@@ -359,7 +359,7 @@ class NamedCodeReader:
             text = "".join(x.text for x in sections if x.line <= cited.line < x.end_line)
             code = list_named_code(text)
             if not code.names and not code.numbers:
-                code = list_named_code(note.text[note.body_start :])
+                code = list_named_code(note.body_text)
             fragment = cited.written.partition("#")[2]
             if cited.kind == "symbol":
                 kinds = {symbol.kind for symbol in self._code.symbols(base, place)}
@@ -581,7 +581,7 @@ def _split_note(file: str, data: bytes) -> NoteVersion | None:
             lines[line] = section.headings, number
     meta = note.meta
     references = [*meta.file_refs, "", *meta.symbol_refs]
-    body = _strip_lines(note.text[note.body_start :])
+    body = _strip_lines(note.body_text)
     verified = str(meta.extra.get(VERIFIED) or "").strip()
     return NoteVersion(sections, lines, "\n".join([body, *references]), verified)
 

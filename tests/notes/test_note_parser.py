@@ -43,7 +43,7 @@ def test_a_note_is_read_whole() -> None:
         (("Title", "Part"), 11),
     ]
     assert note.body.blocks == {"block1": 13}
-    assert note.text[note.body_start :].startswith("# Title")
+    assert note.body_text.startswith("# Title")
     assert (note.etag, note.size) == (hash_bytes(NOTE.encode()), len(NOTE))
     assert note.writable
     assert note.faults == ()

@@ -141,7 +141,7 @@ def _yield_links(note: Note) -> Iterator[WholeLink]:
             first, last = head.rfind("[[", 0, start), head.find("]]", end) + 2
         yield WholeLink(link, start, end, first, last)
     first_line = 1 + parsing.count_lines(head)
-    for link, *places in locate_links(note.text[note.body_start :], first_line):
+    for link, *places in locate_links(note.body_text, first_line):
         start, end, first, last = (note.body_start + match for match in places)
         yield WholeLink(link, start, end, first, last)
 

@@ -62,7 +62,7 @@ def test_in_front_matter_it_is_named_instead_of_an_error_of_yaml(conflict: Confl
     note = parse("a.md", file.read_bytes())
     assert note.faults == (("unresolved merge conflict", 3),)
     assert note.meta.id == ""
-    assert note.text[note.body_start :] == "text\n"
+    assert note.body_text == "text\n"
 
 
 def test_one_that_goes_from_front_matter_into_the_body_is_named_once(conflict: Conflict) -> None:

@@ -159,9 +159,7 @@ def view_node(bank: Bank, name: str) -> NodeDetails:
     text = ""
     if node.kind == NOTE:
         note = bank.store.read(node.id)
-        start = next(
-            filter(None, map(str.strip, _PARAGRAPHS.split(note.text[note.body_start :]))), ""
-        )
+        start = next(filter(None, map(str.strip, _PARAGRAPHS.split(note.body_text))), "")
         titles = list_linked_titles(bank, [node.id])[node.id]
         text = snippets.cut_snippet(snippets.unlink_text(start, titles), "").text
     left_out = max(len(near) - _NEIGHBOURS, 0)

@@ -145,7 +145,7 @@ def _read_beginnings(bank: Bank, paths: Sequence[str]) -> dict[str, str]:
     for path in paths:
         with suppress(MemoryBankError):
             note = bank.store.read(path)
-            start = snippets.unlink_text(note.text[note.body_start :][:4000], titles[path])
+            start = snippets.unlink_text(note.body_text[:4000], titles[path])
             snippet = snippets.cut_snippet(start, "", _SENTENCE).text
             beginnings[path] = snippets.strip_markdown(snippet)
     return beginnings

@@ -12,7 +12,6 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import (
     BadInput,
     Conflict,
@@ -38,6 +37,7 @@ from memory_bank.memory import change, confirm, create, note_view, show
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.remember import CREATED, remember
 from memory_bank.memory.retrieval import ask_hits
+from memory_bank.notes.names import WORD
 from memory_bank.notes.note_change import claim_spans
 from memory_bank.notes.schema import KNOWN_TYPES
 
@@ -48,8 +48,6 @@ PLACE = None
 PATH = "/notes"
 
 NEW = "/new"
-
-_WORDS = lazy_pattern(r"[^\W_]+")
 
 _MOST_WORDS = 60
 """Words of a text for which notes are searched while somebody writes."""
@@ -189,7 +187,7 @@ def _list_targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
 
 def _find_similar(bank: Bank, text: str, besides: str) -> list[dict[str, str]]:
     """Return the notes that probably say what a text is about, without counting an access."""
-    words = " ".join(_WORDS.findall(text)[:_MOST_WORDS])
+    words = " ".join(WORD.findall(text)[:_MOST_WORDS])
     if not words:
         return []
     hits = ask_hits.ask_hits(bank, None, words, _MOST_KNOWN + 1, ("notes",))
@@ -216,7 +214,7 @@ def _find_similar_to(bank: Bank, name: str) -> list[dict[str, str]]:
     note = bank.store.read(bank.find(name))
     graph = whole_graph(bank)
     linked = graph.neighbours(note.path) if note.path in graph.nodes else set()
-    notes = _find_similar(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
+    notes = _find_similar(bank, f"{note.title} {note.body_text[:_START]}", note.path)
     return [note for note in notes if note["path"] not in linked]
 
 
