@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from memory_bank.bank import note_files, open_index
@@ -145,6 +145,14 @@ def _record_update(bank: Bank, path: str) -> None:
     if row is not None:
         with bank.lock:
             bank.state.add_update(row.known_as, time.time())
+
+
+def find_several(bank: Bank, names: Sequence[str], if_match: str | None = None) -> list[str]:
+    """Return the paths of notes that are to be changed; raise BadInput for one etag of several."""
+    paths = dict.fromkeys(bank.find(name, changing=True) for name in names)
+    if if_match and len(paths) > 1:
+        raise BadInput("an etag is that of one note", "name only one")
+    return list(paths)
 
 
 def check_writable(bank: Bank, name: str) -> str:

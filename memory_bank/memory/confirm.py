@@ -17,7 +17,7 @@ from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.git import objects
 from memory_bank.memory import concepts, views
-from memory_bank.memory.change import set_keys, write
+from memory_bank.memory.change import find_several, set_keys, write
 from memory_bank.memory.create import RefusedDraft, remember_many
 from memory_bank.memory.import_notes import FROM
 from memory_bank.memory.records import Confirmation, Draft, Promoted, WrittenNote
@@ -100,9 +100,7 @@ def confirm(
     bank.catch_up()
     tree = find_work_tree(bank.layout.project)
     head = objects.find_commit(tree, "HEAD")
-    paths = list(dict.fromkeys(bank.find(name, changing=True) for name in names))
-    if if_match and len(paths) > 1:
-        raise BadInput("an etag is that of one note", "name only one")
+    paths = find_several(bank, names, if_match)
     for path in paths:
         bank.roots.check_writable(path)
     notes = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.records import ShownNote
 from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
 from memory_bank.base.rendering import hidden_again
@@ -15,6 +16,7 @@ from memory_bank.memory.change import (
     append_paragraph,
     check_writable,
     detect_newline,
+    find_several,
     replace_in_text,
     replace_section,
     restore_line_ends,
@@ -101,11 +103,8 @@ def _edit_in_editor(
     call: Call, bank: Bank, name: str, if_match: str | None, agent: str | None
 ) -> WrittenNote:
     """Let a person edit the whole file; it is replaced only if it did not change meanwhile."""
-    bank.settings.check_enabled()
-    note = show.show(bank, check_writable(bank, name))
+    note = show_to_edit(bank, name)
     etag = if_match or note.etag
-    if not note.writable:
-        raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
     with call.edit_text(note.path.rpartition("/")[2], note.content) as edited:
         text = hide_private(edited)
         try:
@@ -120,6 +119,14 @@ def _edit_in_editor(
                 " overwritten",
                 "compare it with the note, then edit the note again",
             ) from error
+
+
+def show_to_edit(bank: Bank, name: str) -> ShownNote:
+    """Return a note of which the whole file is to be edited; raise UnreadableNote if it can't."""
+    note = show.show(bank, check_writable(bank, name))
+    if not note.writable:
+        raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
+    return note
 
 
 def _update_as_read(
@@ -356,5 +363,5 @@ def archive(
     bank: Bank, names: Notes, *, undo: Annotated[bool, Param("Make them active again")] = False
 ) -> list[WrittenNote]:
     """Exclude notes from results without deleting them."""
-    paths = dict.fromkeys(bank.find(name, changing=True) for name in names)
-    return [set_status(bank, path, "active" if undo else "archived") for path in paths]
+    status = "active" if undo else "archived"
+    return [set_status(bank, path, status) for path in find_several(bank, names)]

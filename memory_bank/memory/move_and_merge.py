@@ -83,10 +83,7 @@ def rename(
     """
     bank.settings.check_enabled()
     old = check_movable(bank, name)
-    if new_name.endswith("/"):
-        new_name += posixpath.basename(old)
-    new = names.new_path(new_name, bank.layout)
-    names.check_new(new)
+    new = choose_new_path(bank, old, new_name)
     if new == old:
         return WrittenNote(new, old_path=old, relinked=())
     with bank.lock, bank.store.writing(old):
@@ -122,6 +119,15 @@ def rename(
         ),
         broken_links=broken or None,
     )
+
+
+def choose_new_path(bank: Bank, old: str, new_name: str) -> str:
+    """Return the path that a name gives to a note, by its old one; raise BadName."""
+    if new_name.endswith("/"):
+        new_name += posixpath.basename(old)
+    new = names.new_path(new_name, bank.layout)
+    names.check_new(new)
+    return new
 
 
 def _warn_not_relinked(failed: Sequence[str]) -> str | None:

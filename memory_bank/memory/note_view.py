@@ -82,8 +82,7 @@ class LinkTargets:
 
         It may be written as a picture: `![words](path)`.
         """
-        heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
-        return self._places.get((_MARKDOWN, path, heading, block))
+        return self._places.get((_MARKDOWN, path, *links.split_fragment(fragment)))
 
     def reference(self, path: str) -> LinkedPlace | None:
         """Return the goal of a path in front matter; None if it leads out of the bank."""

@@ -23,6 +23,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.view import write_view
 from memory_bank.memory import views
+from memory_bank.memory.change import find_several
 from memory_bank.memory.records import TrashedNote, WrittenNote
 from memory_bank.notes import characters, front_matter, names, schema
 from memory_bank.notes.storage.trash_folder import Trashed as Place
@@ -73,9 +74,7 @@ def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
 )
 def remove(bank: Bank, names: Notes, *, if_match: IfMatch = None) -> list[TrashedNote]:
     """Move notes to the trash, which can restore them."""
-    paths = dict.fromkeys(bank.find(name, changing=True) for name in names)
-    if if_match and len(paths) > 1:
-        raise BadInput("an etag is that of one note", "name only one")
+    paths = find_several(bank, names, if_match)
     return [delete(bank, path, if_match=if_match) for path in paths]
 
 

@@ -177,8 +177,12 @@ def _read_markdown_target(
     fragment = decode_target(written[mark.end() :]) if mark else ""
     if _EXTERNAL.match(target) or not (target or fragment):
         return None
-    heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
-    return _WrittenTarget(target, heading, block, start, start + end)
+    return _WrittenTarget(target, *split_fragment(fragment), start, start + end)
+
+
+def split_fragment(fragment: str) -> tuple[str, str]:
+    """Return the heading and the block that a fragment names; one of them is empty."""
+    return ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
 
 
 _QUERY = lazy_pattern(r"(?<=\.md)\?[^#]*", re.IGNORECASE)

@@ -129,8 +129,12 @@ _REFUSED = ("The user doesn't want to", "The tool use was rejected", "Permission
 
 def files(environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the transcripts on this machine."""
+    yield from list_files(_projects_folder(environment), "*/*.jsonl")
+
+
+def _projects_folder(environment: Mapping[str, str]) -> Path:
     root = environment.get("CLAUDE_CONFIG_DIR") or f"{environment.get('HOME', '')}/.claude"
-    yield from list_files(Path(root) / "projects", "*/*.jsonl")
+    return Path(root) / "projects"
 
 
 # Characters of the names that the program gives to folders of projects.
@@ -141,8 +145,7 @@ def memories(
     project: Path, environment: Mapping[str, str]
 ) -> tuple[Path, frozenset[str] | None] | None:
     """Return the folder of what the program remembers of a project."""
-    root = environment.get("CLAUDE_CONFIG_DIR") or f"{environment.get('HOME', '')}/.claude"
-    name, place = re.sub(r"[^A-Za-z0-9]", "-", str(project)), Path(root) / "projects"
+    name, place = re.sub(r"[^A-Za-z0-9]", "-", str(project)), _projects_folder(environment)
     if len(name) <= _LONGEST_SLUG:
         return place / name / "memory", None
     paths = sorted(place.glob(f"{name[:_LONGEST_SLUG]}-*/memory"))  # its end is a hash

@@ -208,17 +208,19 @@ class Codebase:
             return None
         return BankState(self.layout.state(bank_id(self.layout)))
 
+    def check_enabled(self) -> None:
+        """Raise BadInput if the settings turn code off."""
+        if not self.settings.code.enabled:
+            where = self.settings.origins.get("code.enabled", "the settings")
+            raise BadInput("code is turned off here", "set enabled = true ({where})", where=where)
+
     def refresh(self, progress: Progress | None = None) -> str:
         """Read the files that changed; return why the table may be out of date, if so.
 
         That is enough for lookups; a search needs `catch_up`.
         """
         with self.lock:
-            if not self.settings.code.enabled:
-                where = self.settings.origins.get("code.enabled", "the settings")
-                raise BadInput(
-                    "code is turned off here", "set enabled = true ({where})", where=where
-                )
+            self.check_enabled()
             try:
                 return self._refresh_table(progress)
             except IndexDamaged:

@@ -21,6 +21,7 @@ from memory_bank.frontends.lsp.open_texts import (
     note_file,
     section_at,
 )
+from memory_bank.memory.move_and_merge import choose_new_path
 from memory_bank.memory.relinking import find_lost_links, link_place, make_retarget
 from memory_bank.notes import names
 from memory_bank.notes.links import NOT_IN_WIKILINK, WholeLink, plan_edits
@@ -122,10 +123,7 @@ def rename_note(texts: Texts, old: str, new_name: str) -> Renaming:
     bank = texts.bank
     if "/" not in new_name:
         new_name = posixpath.join(posixpath.dirname(old), new_name)
-    if new_name.endswith("/"):
-        new_name += posixpath.basename(old)
-    new = names.new_path(new_name, bank.layout)
-    names.check_new(new)
+    new = choose_new_path(bank, old, new_name)
     bank.roots.check_writable(old)
     if new == old:
         return Renaming(())

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_bank.base import NamedTuple
-from memory_bank.base.errors import BadInput, FileNotFound, Hint, did_you_mean, similar_names
+from memory_bank.base.errors import FileNotFound, Hint, did_you_mean, similar_names
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.lookup import path_below
 from memory_bank.frontends.web.site import Site
@@ -43,10 +43,7 @@ def code_view(code: Codebase, path: str) -> CodeView:
     Raises BadInput if code is turned off or the path leads out of the work tree, FileNotFound for
     any other file.
     """
-    settings = code.settings
-    if not settings.code.enabled:
-        where = settings.origins.get("code.enabled", "the settings")
-        raise BadInput("code is turned off here", "set enabled = true ({where})", where=where)
+    code.check_enabled()
     path = path_below(code.root, path)
     scan = code.tree.scan()
     if path in scan.refused:
@@ -57,7 +54,9 @@ def code_view(code: Codebase, path: str) -> CodeView:
         raise FileNotFound(f"there is no file {path}{did_you_mean(near)}", Hint.LIST_NOTES)
     if read.reason:
         return CodeView(path, (), refused=read.reason)
-    text, hidden = _redact_secrets(read.data.decode("utf-8", "replace"), settings.secrets.allow)
+    text, hidden = _redact_secrets(
+        read.data.decode("utf-8", "replace"), code.settings.secrets.allow
+    )
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     left_out = max(0, len(lines) - MOST_LINES)
     return CodeView(path, tuple(lines[:MOST_LINES]), left_out=left_out, hidden=hidden)

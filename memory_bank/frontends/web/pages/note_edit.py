@@ -33,7 +33,7 @@ from memory_bank.frontends.web.note_fields import (
 from memory_bank.frontends.web.note_graph import whole_graph
 from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import url_of
-from memory_bank.memory import change, confirm, create, note_view, show
+from memory_bank.memory import change, confirm, create, edit, note_view, show
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.remember import CREATED, remember
 from memory_bank.memory.retrieval import ask_hits
@@ -263,9 +263,7 @@ async def _lead_to_note(site: Site, request: Request, done: _Done, word: str) ->
 
 
 def _edit_values(bank: Bank, name: str, *, source: bool = False) -> dict[str, Any]:
-    note = show.show(bank, change.check_writable(bank, name))
-    if not note.writable:
-        raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
+    note = edit.show_to_edit(bank, name)
     fields = None if source else read_fields(note.content)
     if fields is None:
         return _fill_form(note.path, note.content, note.etag) | {"source": True}
