@@ -14,6 +14,9 @@ from memory_bank.base.rendering import escape_hidden
 MOST_CHARACTERS = 64
 """Longest name of an agent."""
 
+ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
+"""A mark of Markdown behind a backslash."""
+
 # Invisible characters that Python considers printable: fillers, variation selectors.
 _INVISIBLE = lazy_pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"

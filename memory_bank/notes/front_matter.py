@@ -22,10 +22,11 @@ from memory_bank.base import NamedTuple, lazy_pattern, toml
 from memory_bank.base.dates import format_iso
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.text import ESCAPED
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, last_break, line_at
 from memory_bank.notes.characters import BREAK
-from memory_bank.notes.inline import ESCAPED, InlineSpan, InlineText
+from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.merging.conflicts import OPENING, UNRESOLVED
 from memory_bank.notes.relations import normalise_type
 from memory_bank.notes.yaml import reread_value, write_line

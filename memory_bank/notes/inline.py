@@ -17,6 +17,7 @@ from markdown_it.helpers import parseLinkDestination, parseLinkLabel
 from markdown_it.rules_inline import StateInline
 
 from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base.text import ESCAPED
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.relations import CODE, LINK
 
@@ -250,9 +251,6 @@ _CONTEXT = 100
 _REACH = 250
 
 _MARKS = lazy_pattern(r"[\\`*_\[<&~=^!]")
-
-ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
-"""A mark of Markdown behind a backslash."""
 
 # Bounded, so that time is linear in the length of a heading.
 _EMPHASIS = lazy_pattern(

@@ -11,11 +11,12 @@ from urllib.parse import quote, unquote
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link, LinkKind
 from memory_bank.base.errors import BadInput
+from memory_bank.base.text import ESCAPED
 from memory_bank.notes import okf
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.front_matter import split
-from memory_bank.notes.inline import ESCAPED, InlineSpan, InlineText
+from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.note import Meta
 from memory_bank.notes.passages import SourceMap, read_definitions
 from memory_bank.notes.relations import DEFAULT, TYPES, Fields, find_relation, normalise_type

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import format_iso
-from memory_bank.notes.inline import ESCAPED
+from memory_bank.base.text import ESCAPED
 
 _CONTAINERS = r"^[ \t]*(?:(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]))[ \t]*)*"
 
