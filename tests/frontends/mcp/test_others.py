@@ -102,10 +102,7 @@ def test_the_inspector_lists_and_calls_every_tool(
         answer = ask("tools/call", *options)
         assert not answer.get("isError"), (call.tool, answer)
         assert answer["content"][0]["text"], call.tool
-        if structured:
-            assert unquoted(answer["structuredContent"])[call.field] is not None, call.tool
-        else:
-            assert "structuredContent" not in answer
+        assert unquoted(answer["structuredContent"])[call.field] is not None, call.tool
     assert len(ask("resources/list")["resources"]) > 2
     assert ask("resources/read", "--uri", "memory://tags")["contents"]
     prompts = ask("prompts/list")["prompts"]
