@@ -18,7 +18,7 @@ from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import digest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import bank_id
-from memory_bank.base import NamedTuple, paths, versioned
+from memory_bank.base import NamedTuple, in_json, paths, versioned
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, operation
@@ -80,6 +80,9 @@ class SkippedTranscript(NamedTuple):
     reason: str
 
 
+@in_json(
+    "dry_run", "sessions", "events", "observations", "elsewhere", "skipped", "fallback_reasons",
+)  # fmt: skip
 @versioned("1.0")
 @dataclass(slots=True)
 class ImportedSessions:
@@ -103,14 +106,6 @@ class ImportedSessions:
     def observations(self) -> int:
         """New ones of all sessions."""
         return sum(session.observations for session in self.sessions)
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields in JSON."""
-        return (
-            *("dry_run", "sessions", "events", "observations", "elsewhere"),
-            *("skipped", "fallback_reasons"),
-        )
 
 
 _MINUTE = 16

@@ -9,7 +9,7 @@ from functools import partial
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, in_json
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.filenames import is_utf8
@@ -23,16 +23,12 @@ from memory_bank.search.manifest import document_rows, filters, link_rows
 GHOST = "ghost:"
 
 
+@in_json("source", "row.line", "target", "row.type", "row.kind", "context", "problem")
 class LinkShown(NamedTuple):
     """A link in an answer, with the words around it."""
 
     row: Link
     problem: str | None = None
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return "source", "row.line", "target", "row.type", "row.kind", "context", "problem"
 
     @property
     def source(self) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank_state import BankState
+from memory_bank.base import in_json
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Document
 from memory_bank.base.errors import BadName, Busy, Hint, NoteNotFound, StorageFailed, similar_names
@@ -219,18 +220,14 @@ BY_HAND = "manual"
 """Source of a note without `source_type`: a person wrote it."""
 
 
+@in_json(
+    "note_id", "path", "title", "description", "type", "status", "tags", "created_at", "updated_at",
+    "size",
+)  # fmt: skip
 class NoteRow(Document):
     """The manifest's row of a note; `data` has its front matter: file_refs, aliases and so on."""
 
     __slots__ = ()
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return (
-            "note_id", "path", "title", "description", "type", "status", "tags", "created_at",
-            "updated_at", "size",
-        )  # fmt: skip
 
     @property
     def note_id(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from memory_bank.bank.backlinks import LinkShown
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, in_json
 from memory_bank.base.documents import Fault
 from memory_bank.notes.note import Meta
 from memory_bank.notes.okf import Source
@@ -111,12 +111,6 @@ class ShownNote(NamedTuple):
     sources: tuple[Source, ...] | None = None
     """What it derives from, after what it describes; None if it doesn't say."""
 
-    @classmethod
-    def in_json(cls) -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        at = cls._fields.index("meta")
-        return *cls._fields[:at], *_OF_META, *cls._fields[at + 1 :]
-
     @property
     def is_section(self) -> bool:
         """Whether it is a section that was asked for."""
@@ -132,9 +126,13 @@ class ShownNote(NamedTuple):
     def sparse(self) -> frozenset[str]:
         """The fields that JSON omits when they are empty."""
         if self.is_section or not self.path or self.sentence is not None:
-            return frozenset(name.rpartition(".")[2] for name in self.in_json())
+            return frozenset(name.rpartition(".")[2] for name in _IN_JSON)
         return _OF_HITS if self.etag else _OF_WHOLE_NOTES
 
+
+_at = ShownNote._fields.index("meta")
+_IN_JSON = *ShownNote._fields[:_at], *_OF_META, *ShownNote._fields[_at + 1 :]
+in_json(*_IN_JSON)(ShownNote)
 
 _OF_HITS = frozenset(
     ("line", "heading", "snippet", "relevance_score", "reasons", "also", "trust", "weak")
@@ -168,6 +166,10 @@ class OtherNote(NamedTuple):
     """Its path below the work tree."""
 
 
+@in_json(
+    "rule", "severity", "path", "line", "message", "fix", "column", "end_line", "end_column",
+    "words", "hash", "edits", "merge_into",
+)  # fmt: skip
 class Finding(NamedTuple):
     """A problem that a rule found, with its place."""
 
@@ -201,11 +203,6 @@ class Finding(NamedTuple):
     other: OtherNote | None = None
     """The other note that it is about."""
 
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return Finding._fields[:-3]
-
 
 def order(finding: Finding) -> tuple[bool, int, str, str, int, int, str]:
     """Return the key by which findings are sorted: new ones first, the most severe first."""
@@ -219,15 +216,11 @@ def order(finding: Finding) -> tuple[bool, int, str, str, int, int, str]:
     )
 
 
+@in_json(
+    "rule", "severity", "path", "file", "line", "message", "fix", "new", "column", "end_line",
+    "end_column", "words", "other",
+)  # fmt: skip
 class ReviewFinding(Finding):
     """A finding of a rule, or of the review itself, at HEAD; a review edits nothing."""
 
     __slots__ = ()
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return (
-            "rule", "severity", "path", "file", "line", "message", "fix", "new", "column",
-            "end_line", "end_column", "words", "other",
-        )  # fmt: skip

@@ -12,7 +12,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, AnyStr, TypeVar, cast
 
-__all__ = ["NamedTuple", "lazy_pattern", "shorten", "versioned"]
+__all__ = ["NamedTuple", "in_json", "lazy_pattern", "shorten", "versioned"]
 
 __version__ = "0.1.0"
 
@@ -50,6 +50,19 @@ def versioned(version: str) -> Callable[[type[Record]], type[Record]]:
         return kind
 
     return add_version
+
+
+def in_json(*names: str) -> Callable[[type[Record]], type[Record]]:
+    """Let the JSON of a record have these fields, in their order, instead of all that are its own.
+
+    They may be properties, or fields of a record in it: `record.field`.
+    """
+
+    def add_names(kind: type[Record]) -> type[Record]:
+        kind.in_json = names  # type: ignore[attr-defined]
+        return kind
+
+    return add_names
 
 
 def shorten(text: str, most: int) -> str:

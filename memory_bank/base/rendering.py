@@ -120,13 +120,11 @@ def yield_fields(value: object, names: Collection[str]) -> Iterator[tuple[str, A
 def read_fields(kind: type) -> Collection[str] | None:
     """Return the fields of a named tuple or dataclass in JSON; None for any other type.
 
-    They are all of them, unless the record names others by `in_json`, such as properties, or
-    fields of a record in it by `record.field`; and first the version of its schema, if it has one.
+    They are all of them, unless `in_json` names others; and first the version of its schema, if it
+    has one.
     """
-    if chosen := getattr(kind, "in_json", None):
-        fields = chosen()
-    else:
-        fields = getattr(kind, "_fields", getattr(kind, "__dataclass_fields__", None))
+    own = getattr(kind, "_fields", getattr(kind, "__dataclass_fields__", None))
+    fields: Any = getattr(kind, "in_json", own)
     version = isinstance(getattr(kind, "schema_version", None), str)
     return ("schema_version", *fields) if version else cast("Collection[str] | None", fields)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, in_json
 from memory_bank.code.call_targets import (
     HOW,
     Caller,
@@ -29,6 +29,7 @@ MAY_CALL = "may call it"
 """How a call was resolved of which only the name says what it may mean."""
 
 
+@in_json("written", "id", "name", "path", "line", "how", "alike")
 class ResolvedCall(NamedTuple):
     """A call to or from a symbol."""
 
@@ -40,11 +41,6 @@ class ResolvedCall(NamedTuple):
     """How the call was resolved: one of HOW, or MAY_CALL."""
     alike: int = 0
     """The number of symbols of that name, if it is not known which one is meant."""
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return "written", "id", "name", "path", "line", "how", "alike"
 
     @property
     def id(self) -> str | None:

@@ -31,7 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from sqlite3 import Connection
 
-from memory_bank.base import NamedTuple, lazy_pattern, sqlite
+from memory_bank.base import NamedTuple, in_json, lazy_pattern, sqlite
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import Busy, IndexDamaged
 from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
@@ -76,6 +76,10 @@ The second argument names those that are wanted; all, if it is None.
 """
 
 
+@in_json(
+    "file", "confidence", "support", "last_changed", "risk", "fused_score", "coupling_type",
+    "snippet",
+)  # fmt: skip
 class CoupledFile(NamedTuple):
     """A file that is coupled with another."""
 
@@ -93,14 +97,6 @@ class CoupledFile(NamedTuple):
     """TEMPORAL, STATIC, SEMANTIC or MULTI."""
     reason: str = ""
     """Why it may have to change with the other file, if that is what was asked."""
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return (
-            "file", "confidence", "support", "last_changed", "risk", "fused_score",
-            "coupling_type", "snippet",
-        )  # fmt: skip
 
     @property
     def snippet(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import NamedTuple, in_json, lazy_pattern
 from memory_bank.code.calls import CallGraph
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow
@@ -39,17 +39,13 @@ _SHORTEST = 3
 """Letters of a name below which a test's title may have it by chance."""
 
 
+@in_json("id", "title", "snippet", "test_file", "line", "how", "confidence")
 class Guard(NamedTuple):
     """A test that guards something."""
 
     test: IntentRow
     how: str
     """A key of CONFIDENCE."""
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return "id", "title", "snippet", "test_file", "line", "how", "confidence"
 
     @property
     def id(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_bank.bank.records import ShownNote
-from memory_bank.base import NamedTuple, lazy_pattern, versioned
+from memory_bank.base import NamedTuple, in_json, lazy_pattern, versioned
 from memory_bank.code.calls import ResolvedCall
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.guards import Guard
@@ -79,6 +79,7 @@ def plain_words(sentence: str) -> str:
     return _FOR_PROGRAMS.sub("", sentence).replace("Co-changes with", "Changes with", 1)
 
 
+@in_json("file", "commits", "result_count", "files", "notices")
 @versioned("1.0")
 class CouplingAnswer(NamedTuple):
     """The files that are coupled with a file, the strongest coupling first."""
@@ -94,11 +95,6 @@ class CouplingAnswer(NamedTuple):
     def result_count(self) -> int:
         """The number of coupled files."""
         return len(self.files)
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return "file", "commits", "result_count", "files", "notices"
 
 
 class RecentCommit(NamedTuple):

@@ -16,7 +16,7 @@ from pathlib import Path
 from subprocess import Popen
 from typing import BinaryIO, Self
 
-from memory_bank.base import NamedTuple, lazy_pattern, shorten
+from memory_bank.base import NamedTuple, in_json, lazy_pattern, shorten
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
@@ -76,6 +76,7 @@ class Blob(NamedTuple):
     """`0o100644`, or `0o100755` if it can be executed."""
 
 
+@in_json("commit", "asked", "committed_at")
 class Revision(NamedTuple):
     """A revision of the repository."""
 
@@ -90,11 +91,6 @@ class Revision(NamedTuple):
     def committed_at(self) -> str:
         """Return the time of the commit in UTC."""
         return seconds_to_iso(self.when)
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return "commit", "asked", "committed_at"
 
     @property
     def day(self) -> str:

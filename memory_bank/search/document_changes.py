@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from math import inf
 from types import MappingProxyType
 
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, in_json
 from memory_bank.base.documents import Scan, Signature
 from memory_bank.search.manifest import writer
 from memory_bank.search.manifest.manifest import Manifest
@@ -51,6 +51,10 @@ Progress = Callable[[str, int, int], None]
 """Called with the kind of work, the amount done, and the total."""
 
 
+@in_json(
+    "indexed", "removed", "unindexed", "repaired", "embedded", "waiting", "put_off", "problem",
+    "leftover", "seconds", "code",
+)  # fmt: skip
 class SyncReport:
     """What one sync did; numbers of documents."""
 
@@ -78,11 +82,6 @@ class SyncReport:
         self.problem = problem
         self.repaired = []
         self.leftover = []
-
-    @classmethod
-    def in_json(cls) -> Collection[str]:
-        """Return the fields that answers have, in their order."""
-        return cls.__annotations__
 
     def add(self, sync_report: SyncReport) -> None:
         """Add what another sync did; the first problem stays."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
 
-from memory_bank.base import NamedTuple, shorten, versioned
+from memory_bank.base import NamedTuple, in_json, shorten, versioned
 from memory_bank.base.dates import format_iso, seconds_to_iso
 from memory_bank.base.documents import Document, Section
 from memory_bank.search.manifest.entries import read_session_id
@@ -21,6 +21,7 @@ Type = Literal["observation", "session", "note", "section"]
 TYPES: tuple[Type, ...] = ("observation", "session", "note", "section")
 
 
+@in_json("id", "type", "obs_type", "title", "project", "created_at", "estimated_tokens")
 class IndexRow(NamedTuple):
     """One line about an observation, a session, a note, or a section of a note."""
 
@@ -60,14 +61,6 @@ class IndexRow(NamedTuple):
         """The time of an observation, else that of the note."""
         observed = self.section.created if self.section and self.obs_type else 0.0
         return seconds_to_iso(observed or self.document.created)
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields in JSON."""
-        return (
-            *("id", "type", "obs_type", "title", "project", "created_at"),
-            "estimated_tokens",
-        )
 
     @property
     def nullable(self) -> frozenset[str]:
@@ -113,6 +106,13 @@ class Timeline(NamedTuple):
     problem: str | None = None
 
 
+@in_json(
+    "row.id", "row.type", "row.obs_type", "row.title", "row.project", "row.created_at",
+    "row.estimated_tokens", "row.path", "stored.session_id", "stored.subtitle", "stored.facts",
+    "stored.narrative", "stored.concepts", "stored.files_read", "stored.files_modified",
+    "stored.prompt_number", "stored.discovery_tokens", "stored.git", "stored.ended_at",
+    "stored.summary", "stored.prompts", "observations", "content",
+)  # fmt: skip
 class Details(NamedTuple):
     """All that is known of an observation, a session, a note or a section of one."""
 
@@ -128,17 +128,6 @@ class Details(NamedTuple):
     def nullable(self) -> frozenset[str]:
         """The fields that answers have as null instead of leaving them out."""
         return frozenset(["obs_type"] if self.stored is None else ["obs_type", "git"])
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields in JSON: those of the row, then those of what its type has."""
-        stored = (
-            *("session_id", "subtitle", "facts", "narrative", "concepts", "files_read"),
-            *("files_modified", "prompt_number", "discovery_tokens", "git", "ended_at"),
-            *("summary", "prompts"),
-        )
-        row = (f"row.{name}" for name in (*IndexRow.in_json(), "path"))
-        return (*row, *(f"stored.{name}" for name in stored), "observations", "content")
 
 
 @versioned("1.0")
@@ -180,6 +169,11 @@ IDLE = timedelta(hours=6)
 runs or a person reads. Its program was killed, or is open unused; its next event resumes it."""
 
 
+@in_json(
+    "session_id", "title", "session.project", "session.agent", "started_at", "ended_at", "state",
+    "counts.prompts", "counts.observations", "pending", "session.redactions", "counts.read_tokens",
+    "counts.work_tokens", "path", "private",
+)  # fmt: skip
 class SessionEntry(NamedTuple):
     """A session as the queue and the index know it, without its texts."""
 
@@ -251,16 +245,6 @@ class SessionEntry(NamedTuple):
         )
         return "open" if time.time() - last < IDLE.total_seconds() else "silent"
 
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields in JSON."""
-        return (
-            *("session_id", "title", "session.project", "session.agent", "started_at"),
-            *("ended_at", "state", "counts.prompts", "counts.observations", "pending"),
-            *("session.redactions", "counts.read_tokens", "counts.work_tokens", "path"),
-            "private",
-        )
-
 
 @versioned("1.0")
 @dataclass(frozen=True, slots=True)
@@ -285,6 +269,10 @@ class SessionShown(NamedTuple):
     """Paths of the notes that an agent wrote in it."""
 
 
+@in_json(
+    "schema_version", "session_id", "prompt_number", "project", "state", "started_at",
+    "pending_id", "observation_id", "summary_id", "event", "created_at",
+)  # fmt: skip
 class SessionStep(NamedTuple):
     """What was written of a session: its start, a prompt, an event or observation, or its end.
 
@@ -314,11 +302,6 @@ class SessionStep(NamedTuple):
     def schema_version(self) -> str:
         """Empty in a notification."""
         return "" if self.event else "1.0"
-
-    @classmethod
-    def in_json(cls) -> tuple[str, ...]:
-        """Return the fields in JSON."""
-        return "schema_version", *cls._fields
 
     @property
     def nullable(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from time import time
 from typing import Any, Literal, get_args
 
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, in_json
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import PathProblem
 from memory_bank.base.rendering import count
@@ -26,6 +26,10 @@ def verified_commit(data: Mapping[str, Any]) -> str:
     return str(extra.get(VERIFIED) or "").strip()
 
 
+@in_json(
+    "trust", "commit", "author", "mail", "agent", "date", "age_days", "subject", "pull_request",
+    "reviewed", "reviewers",
+)  # fmt: skip
 class LineOrigin(NamedTuple):
     """Where a text or lines of it come from."""
 
@@ -42,14 +46,6 @@ class LineOrigin(NamedTuple):
     pull_request: int | None = None
     reviewed: bool = False
     reviewers: tuple[str, ...] = ()
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return (
-            "trust", "commit", "author", "mail", "agent", "date", "age_days", "subject",
-            "pull_request", "reviewed", "reviewers",
-        )  # fmt: skip
 
     @property
     def date(self) -> str:

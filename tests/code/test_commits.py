@@ -32,7 +32,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def records(output: Iterable[bytes]) -> Iterator[CommitRecord]:
         for one in real(output):
-            printed.append(one.commit.id)
+            printed.append(one[0].id)
             yield one
 
     monkeypatch.setattr(git_history, "yield_commits", records)

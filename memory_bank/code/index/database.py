@@ -13,7 +13,7 @@ from typing import Any
 
 from blake3 import blake3
 
-from memory_bank.base import NamedTuple, lazy_pattern, shorten, sqlite
+from memory_bank.base import NamedTuple, in_json, lazy_pattern, shorten, sqlite
 from memory_bank.base.errors import IndexDamaged
 from memory_bank.base.filenames import as_utf8
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST, Intent, ParsedFile, Symbol
@@ -83,6 +83,7 @@ _TEST = (
 )
 
 
+@in_json("id", "name", "kind", "language", "path", "line", "end_line", "signature", "snippet")
 class SymbolRow(NamedTuple):
     """A symbol of the work tree."""
 
@@ -95,13 +96,6 @@ class SymbolRow(NamedTuple):
     test: bool
     """Whether it is a test."""
     symbol: Symbol
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return (
-            "id", "name", "kind", "language", "path", "line", "end_line", "signature", "snippet",
-        )  # fmt: skip
 
     @property
     def name(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.records import Edit, Finding, Severity, order
-from memory_bank.base import NamedTuple, plugins
+from memory_bank.base import NamedTuple, in_json, plugins
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import OFF
 from memory_bank.base.settings import Settings
@@ -76,6 +76,7 @@ def at(
     return finding._replace(column=column, end_line=end_line, end_column=end_column)
 
 
+@in_json("rule", "severity", "summary", "disabled", "fixes", "needs_index")
 class Rule(NamedTuple):
     """A rule, as its module declares it."""
 
@@ -105,11 +106,6 @@ class Rule(NamedTuple):
     def needs_index(self) -> bool:
         """Whether it needs more than one note's text."""
         return self.check is not None
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return "rule", "severity", "summary", "disabled", "fixes", "needs_index"
 
 
 CheckBank = Callable[["RuleContext"], Iterable[Finding]]

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, Self, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import NamedTuple, plugins
+from memory_bank.base import NamedTuple, in_json, plugins
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, Hint, SharedUnavailable
 from memory_bank.git import repository
@@ -41,6 +41,7 @@ REASONS = frozenset(
 )
 
 
+@in_json("place", "created", "id", "version", "embedder", "dimension", "notes", "passages", "banks")
 class IndexInfo(NamedTuple):
     """A shared index: what was fixed when it was made, then what verbs add to that."""
 
@@ -59,14 +60,6 @@ class IndexInfo(NamedTuple):
     banks: tuple[Head, ...] | None = None
     """What is published, if that was asked."""
 
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return (
-            "place", "created", "id", "version", "embedder", "dimension",
-            "notes", "passages", "banks",
-        )  # fmt: skip
-
     @property
     def notes(self) -> int | None:
         """The number of published notes."""
@@ -78,6 +71,7 @@ class IndexInfo(NamedTuple):
         return None if self.banks is None else sum(head.passages for head in self.banks)
 
 
+@in_json("repository", "bank", "commit", "committed_at", "published_at", "notes", "passages")
 class Head(NamedTuple):
     """What is published of a bank."""
 
@@ -92,13 +86,6 @@ class Head(NamedTuple):
     """Template of the web address of a line; see `web_addresses`. Empty if there is none."""
     notes: int = 0
     passages: int = 0
-
-    @staticmethod
-    def in_json() -> tuple[str, ...]:
-        """Return the fields that answers have, in their order."""
-        return (
-            "repository", "bank", "commit", "committed_at", "published_at", "notes", "passages",
-        )  # fmt: skip
 
     @property
     def repository(self) -> str:
