@@ -71,5 +71,5 @@ def test_a_retriever_that_lost_a_passage_is_named_and_a_sync_mends_it(
     retriever.put([], [note.number])
     retriever.commit()
     assert len(compare(bank)[1]) == 1
-    bank.sync()
+    assert bank.sync().repaired == [retriever.name]
     assert compare(bank)[1] == ()

@@ -88,16 +88,6 @@ def test_a_changed_setting_makes_new_vectors(
 
 
 @pytest.mark.parametrize("change", [_replace_model, _replace_tokenizer])
-def test_a_replaced_file_of_the_model_makes_new_vectors(
-    notes: Path, model: Path, change: Callable[[Path], None]
-) -> None:
-    """Its path stays; size or time tell."""
-    assert _asked(notes, model) == BY_MEANING
-    change(model)
-    assert _asked(notes, model) == BY_MEANING
-
-
-@pytest.mark.parametrize("change", [_replace_model, _replace_tokenizer])
 def test_an_open_bank_notices_a_replaced_file_of_the_model(
     notes: Path, model: Path, change: Callable[[Path], None]
 ) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import filenames
 from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
@@ -192,23 +191,6 @@ def test_vectors_that_a_kill_left_waiting_are_made_by_the_next_query(
     bank.catch_up()
     assert len(embedded) == 2
     assert found(bank, "word1", "semantic")[0] == "n1.md"
-
-
-@pytest.mark.parametrize("name", ["keyword", "notes", "vectors"])
-def test_a_thorough_sync_finds_what_a_retriever_lost(
-    folder: Path, opening: Opening, name: str
-) -> None:
-    fill(folder, 3)
-    bank = opening(folder, memory__embedder="static")
-    bank.sync()
-    retriever = view_of(bank).index.retrievers.get(name)
-    note = open_index.note_at(view_of(bank).manifest, "n1.md")
-    assert note is not None
-    retriever.put([], [note.number])
-    retriever.commit()
-    assert bank.sync().repaired == [retriever.name]
-    assert bank.sync().repaired == []
-    assert found(bank, "word1", "hybrid")[0] == "n1.md"
 
 
 def test_an_index_that_another_process_made_anew_is_not_written_to(

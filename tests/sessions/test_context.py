@@ -8,10 +8,10 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.text import estimate
-from memory_bank.sessions import note_format
 from memory_bank.sessions.context import inject_context
 from memory_bank.sessions.observations import search_observations
-from memory_bank.sessions.records import GitState, Observation, Prompt, Session, Summary
+from memory_bank.sessions.records import GitState, Observation, Summary
+from tests.support import session_builder as builder
 
 NOW = datetime.now(UTC)
 ROW = re.compile(r"\| #(\S+) \| \d\d:\d\d \| ([a-z-]+) \| (.*) \| ~\d+ \| [\d,-]+ \|")
@@ -20,27 +20,18 @@ ROW = re.compile(r"\| #(\S+) \| \d\d:\d\d \| ([a-z-]+) \| (.*) \| ~\d+ \| [\d,-]
 def observation(number: int, obs_type: str = "bugfix", **given: object) -> Observation:
     values: dict[str, object] = {
         "created_at": NOW - timedelta(hours=number),
-        "session_id": "",
-        "project": "",
-    }
-    values |= {
-        "title": f"Title {number}",
         "narrative": "Because of this. " * 5,
         "discovery_tokens": 900,
     }
-    return Observation(f"obs-{number:012x}", obs_type=obs_type, **(values | given))  # type: ignore[arg-type]
+    return builder.observation(number, f"Title {number}", obs_type, **(values | given))
 
 
 def write(
     folder: Path, name: str, *observations: Observation, hours: float = 1, **given: object
 ) -> None:
     start = NOW - timedelta(hours=hours)
-    prompts = (Prompt(name, 1, f"Please do {name}", start),)
-    values: dict[str, object] = {"project": "shop", "prompts": prompts} | given
-    session = Session(name, started_at=start, observations=observations, **values)  # type: ignore[arg-type]
-    file = folder / "sessions" / f"{name}.md"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(note_format.render(session), encoding="utf-8")
+    values: dict[str, object] = {"started_at": start, "agent": "", "summary": None} | given
+    builder.write(folder, builder.session(name, *observations, **values))
 
 
 @pytest.fixture

@@ -111,17 +111,6 @@ def test_a_long_text_reads_back(text: str) -> None:
     )
 
 
-def test_files_are_typed_links() -> None:
-    note = parsing.parse(PATH, render(SESSION).encode())
-    assert [(link.type, link.target) for link in note.body.links] == [
-        ("reads", "src/pay.py"),
-        ("modifies", "src/job.py"),
-        ("reads", "src/pay.py"),
-        ("modifies", "src/job.py"),
-        ("modifies", "tests/test_job.py"),
-    ]
-
-
 @pytest.mark.parametrize(
     "path",
     ["/etc/hosts", "../other/x.py", "C:\\x,y\\", "~/x", "a[[b]].py", "a#b", "https://x/y", "a`b"],

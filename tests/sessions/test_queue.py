@@ -1,20 +1,15 @@
 """The queue of what sessions did."""
 
 import json
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from memory_bank.base.errors import BadInput, Busy, StorageFailed
+from memory_bank.base.errors import Busy, StorageFailed
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
 from memory_bank.sessions import queue as queue_module
@@ -66,26 +61,6 @@ def test_keeps_a_session_with_its_prompts(queue: EventQueue) -> None:
     assert (found.last_prompt_number, found.path, found.ended_at) == (7, "sessions/a.md", None)
     assert queue.sessions() == [found]
     assert oct(queue.file.parent.stat().st_mode)[-2:] == "00"
-
-
-def test_updates_a_session(queue: EventQueue) -> None:
-    queue.create_session(Session("s", "shop", NOW))
-    queue.update("s", ended_at=NOW, git=GIT, note="sessions/b.md", asked=True, summary="{}")
-    queue.add_counts("s", redactions=2, input_tokens=3)
-    queue.add_counts("s", redactions=1)
-    found = queue.session("s")
-    assert found
-    assert (found.ended_at, found.git, found.path) == (NOW, GIT, "sessions/b.md")
-    assert (found.redactions, found.input_tokens, queue.asked("s")) == (
-        3,
-        3,
-        True,
-    )
-    assert queue.summary("s") == "{}"
-    with pytest.raises(BadInput, match="no session 'other'"):
-        queue.update("other", asked=True)
-    with pytest.raises(BadInput, match="has no colour"):
-        queue.update("s", colour=1)
 
 
 def test_keeps_events_until_they_are_removed(queue: EventQueue) -> None:
@@ -142,22 +117,6 @@ def test_an_end_before_the_last_start_ends_nothing(queue: EventQueue) -> None:
     assert queue.outlines(ongoing=True) == []
 
 
-def test_asks_once_after_edits_that_nobody_explained(queue: EventQueue) -> None:
-    for session_id, counts in (("s", {"edits": 1}), ("t", {"edits": 2, "worded": 1}), ("u", {})):
-        queue.capture(Session(session_id, "shop", NOW), counts=counts)
-    assert [queue.ask(session_id) for session_id in "stu"] == [True, False, False]
-    assert not queue.ask("s")
-    assert queue.asked("s")
-
-
-def test_remembers_what_a_session_was_shown(queue: EventQueue) -> None:
-    queue.capture(Session("s", "shop", NOW))
-    assert queue.shown("s") == []
-    queue.show("s", ["a", "b"])
-    queue.show("s", ["b", "c"])
-    assert queue.shown("s") == ["a", "b", "c"]
-
-
 def test_batches_hold_the_oldest_events_that_fit(queue: EventQueue) -> None:
     for number, text in enumerate(("one two three", "four five six", "seven " * 50, "eight"), 1):
         queue.queue(event(text)._replace(prompt_number=number))
@@ -180,20 +139,6 @@ def test_a_batch_ends_at_a_prompt_however_long_the_turn_is(queue: EventQueue) ->
         queue.queue(event("word " * 200)._replace(prompt_number=number))
     _, events = queue.mark_batch("s", 100)
     assert [one.prompt_number for one in events] == [1, 1, 1]
-
-
-def test_news_reach_another_process(queue: EventQueue, tmp_path: Path) -> None:
-    queue.create_session(Session("s", "shop", NOW))
-    seen = queue.last_news()
-    other = EventQueue(tmp_path / "state")
-    other.announce("ObservationStored", "s", observation_id="obs-1a2b3c")
-    other.close()
-    (one,) = queue.news(seen)
-    assert one[1:4] == (
-        "ObservationStored",
-        "s",
-        '{"observation_id": "obs-1a2b3c"}',
-    )
 
 
 def test_removed_text_is_not_on_the_disk(queue: EventQueue) -> None:
@@ -281,37 +226,6 @@ def test_threads_with_queues_of_their_own_lose_nothing(tmp_path: Path) -> None:
     queue = EventQueue(tmp_path / "state")
     assert len(queue.pending("s")) == 120
     assert [one[1] for one in queue.news()] == ["SessionStarted"]
-    queue.close()
-
-
-KILLED = """
-import sys
-from pathlib import Path
-from memory_bank.sessions import queue as queue_module
-from memory_bank.sessions import queue_rows
-from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import parse_time
-from memory_bank.sessions.records import Event, Session
-from memory_bank.base.removed_text import RemovedText
-from memory_bank.base.text import estimate
-queue = EventQueue(Path(sys.argv[1]))
-for number in range(100000):
-    event = Event(0, "s", "Bash", "", "", 0, parse_time(1.0), key=str(number))
-    queue.capture(Session("s", "shop", parse_time(1.0)), event=event)
-    print(number, flush=True)
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
-def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, ending: Callable[..., Any]) -> None:
-    words = [sys.executable, "-c", KILLED, str(tmp_path)]
-    process = ending(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
-    lines = [process.stdout.readline() for _ in range(30)]
-    process.send_signal(signal.SIGKILL)
-    rest, _ = process.communicate()
-    acknowledged = len(lines) + len(rest.splitlines())
-    queue = EventQueue(tmp_path)
-    assert acknowledged <= len(queue.pending()) <= acknowledged + 1
     queue.close()
 
 

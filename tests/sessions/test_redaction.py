@@ -9,6 +9,7 @@ import pytest
 
 from memory_bank.notes.secrets import secrets
 from memory_bank.sessions.redaction import redact, redact_id, redact_json, redact_value
+from tests.support.growth import times_as_long
 
 TOKEN = "gh" + "p_" + "a8Kd03mXq7Lw2ZpR5tYv9NcB1sFhJ6uE4gTo"
 PASSWORD = "Xk9#mQ" + "2vL!"
@@ -103,13 +104,7 @@ def test_time_grows_with_the_length(unit: str) -> None:
         return time.process_time() - began
 
     took(20_000)  # compiles the patterns
-    pairs = []
-    for _ in range(6):  # others take the processor's cache at times, but not each time
-        pairs.append((took(20_000), took(80_000)))
-        if pairs[-1][1] <= max(0.05, 6 * pairs[-1][0]):
-            break
-    short, long = pairs[-1]
-    assert long <= max(0.05, 6 * short), pairs
+    assert times_as_long(took, 20_000, 80_000, enough=0.05, most=6) <= 6
 
 
 def test_loading_it_needs_no_library_that_starts_slowly() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -114,15 +113,6 @@ def test_another_model_has_another_hash(tmp_path: Path) -> None:
             file.write(b" ")
         seen.add(_load(folder).model_hash)
     assert len(seen) == 7
-
-
-@needs_onnx
-def test_a_file_of_new_time_is_hashed_again_to_the_same(tmp_path: Path) -> None:
-    """A copy is no other model."""
-    folder = _folder(tmp_path)
-    before = _load(folder).model_hash
-    os.utime(folder / "model.onnx", ns=(1, 1))
-    assert _load(folder).model_hash == before
 
 
 @needs_onnx

@@ -16,7 +16,11 @@ from memory_bank.search.models import tokens
 from memory_bank.search.models.vectors import np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+    from memory_bank.search.models.weight_files import Pinned
 
 
 TEXT = "Reconnect the client; see `src/net.py`.\n\n    indented   code\n犬 👍🏽 naïve"
@@ -107,26 +111,23 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_short_table_is_found_at_load(copy: Path) -> None:
-    """The size is wrong: said at once, naming the file."""
-    path = copy / static.TABLE.name
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(EmbedderUnavailable, match="16384095 bytes, not 16384096"):
-        static.load(Settings())
-
-
-def test_a_missing_tokenizer_is_found_at_load(copy: Path) -> None:
-    """The path is named."""
-    (copy / static.TOKENIZER.name).unlink()
-    with pytest.raises(EmbedderUnavailable, match="l2_supercat_tokenizer_config"):
-        static.load(Settings())
-
-
-def test_a_wrong_byte_is_found_at_load(copy: Path) -> None:
-    """Each file is hashed once."""
-    path = copy / static.TABLE.name
-    raw = bytearray(path.read_bytes())
-    raw[5_000_000] ^= 1
-    path.write_bytes(raw)
-    with pytest.raises(EmbedderUnavailable, match="SHA-256"):
+@pytest.mark.parametrize(
+    ("file", "change", "said"),
+    [
+        (static.TABLE, lambda raw: raw[:-1], "16384095 bytes, not 16384096"),
+        (static.TABLE, lambda raw: raw[:-1] + bytes([raw[-1] ^ 1]), "SHA-256"),
+        (static.TOKENIZER, None, "l2_supercat_tokenizer_config"),
+    ],
+    ids=["short", "another byte", "missing"],
+)
+def test_a_damaged_file_is_found_at_load(
+    copy: Path, file: Pinned, change: Callable[[bytes], bytes] | None, said: str
+) -> None:
+    """The size is looked at, and each file is hashed once."""
+    path = copy / file.name
+    if change:
+        path.write_bytes(change(path.read_bytes()))
+    else:
+        path.unlink()
+    with pytest.raises(EmbedderUnavailable, match=said):
         static.load(Settings())

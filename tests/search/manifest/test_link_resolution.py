@@ -217,3 +217,19 @@ def test_a_note_is_found_without_the_start_of_an_id_in_its_name(
     put(folder, {"the-script-ab12.md": "# Other\n"})
     with pytest.raises(NoteNotFound, match="2 notes"):
         bank.find("the-script")
+
+
+def test_of_several_that_supersede_a_note_the_newest_is_named(
+    folder: Path, opening: Opening
+) -> None:
+    heads = {
+        name: f"---\ncreated_at: 2026-01-0{day}\n---\n"
+        for name, day in (("x", 1), ("b", 9), ("a", 9))
+    }
+    put(folder, {f"{name}.md": f"{head}supersedes:: [[old]]\n" for name, head in heads.items()})
+    put(folder, {"old.md": "# Old\n"})
+    bank = opening(folder)
+    bank.catch_up()
+    base = view_of(bank).manifest
+    old, newest = (open_index.note_at(base, name).number for name in ("old.md", "a.md"))  # type: ignore[union-attr]
+    assert link_rows.map_superseded(base, [old]) == {old: (newest, "a.md")}
