@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Self, TypeVar, cast
+from typing import TypeVar, cast
 
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.bank_state import BankState
 from memory_bank.bank.open_index import OpenIndex
-from memory_bank.base import paths, settings
+from memory_bank.base import Closing, paths, settings
 from memory_bank.base.detached import is_at_work
 from memory_bank.base.errors import BadSetting, Busy, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
@@ -57,7 +57,7 @@ class Conditions:
         """How much is indexed at most."""
 
 
-class Bank:
+class Bank(Closing):
     """An open bank. Its parts are loaded on first use.
 
     A bank may be used from several threads, one at a time.
@@ -115,12 +115,6 @@ class Bank:
         """Why the last answer may be incomplete; empty if it is complete."""
         self.waiting = 0
         """The number of passages that had no vector, or no whole one, at the last answer."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close all files; using the bank again reopens them."""

@@ -2,7 +2,7 @@
 
 Here is what nearly all modules use, since a process loads more than a hundred: named tuples whose
 annotations stay text, which `typing` would compile at each start, and patterns that are compiled
-when they are first used; and what cuts a text.
+when they are first used; what names the fields of their JSON, is closed, and cuts a text.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import namedtuple
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, AnyStr, TypeVar, cast
+from typing import TYPE_CHECKING, Any, AnyStr, Self, TypeVar, cast
 
-__all__ = ["NamedTuple", "in_json", "lazy_pattern", "shorten", "versioned"]
+__all__ = ["Closing", "NamedTuple", "in_json", "lazy_pattern", "shorten", "versioned"]
 
 __version__ = "0.1.0"
 
@@ -37,6 +37,19 @@ else:
 
     class NamedTuple(metaclass=_NamedTupleMeta):
         """As that of `typing`."""
+
+
+class Closing:
+    """What a `with` statement closes at its end."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close files and end processes."""
 
 
 Record = TypeVar("Record")

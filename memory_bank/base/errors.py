@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from enum import StrEnum
 from itertools import takewhile
@@ -310,8 +310,8 @@ def differ_by_one_letter(text: str, other: str) -> bool:
     Digits, and letters alone between signs, count things: `part-a` and `part-b` are two names; but
     a letter and a digit that look alike are one.
     """
-    start = _count_same(text, other)
-    end = _count_same(text[start:][::-1], other[start:][::-1])
+    start = count_same(text, other)
+    end = count_same(text[start:][::-1], other[start:][::-1])
     left, right = text[start : len(text) - end], other[start : len(other) - end]
     if len(left) > 1 or len(right) > 1:
         return len(left) == 2 and left.isalpha() and left == right[::-1]  # noqa: PLR2004
@@ -323,8 +323,8 @@ def differ_by_one_letter(text: str, other: str) -> bool:
     return any(map(str.isalpha, beside))
 
 
-def _count_same(text: str, other: str) -> int:
-    """Return the number of characters with which both begin."""
+def count_same(text: Sequence[str], other: Sequence[str]) -> int:
+    """Return the number of characters, or other items, with which both begin."""
     return sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False))
     )

@@ -211,7 +211,8 @@ class CallTargets:
         return [
             row
             for row in symbols
-            if row.symbol.kind == "method" and (row.path, _type_of_method(row)) != own_type
+            if row.symbol.kind == "method"
+            and (row.path, row.symbol.qualified.rpartition(".")[0]) != own_type
         ]
 
     def _find_in_module(self, call: _Call) -> Target | None:
@@ -373,8 +374,3 @@ def _is_module(path: str, name: str) -> bool:
 
 def _stem(path: str) -> str:
     return posixpath.basename(path).partition(".")[0]
-
-
-def _type_of_method(row: SymbolRow) -> str:
-    """Return the qualified name of the type of a method."""
-    return row.symbol.qualified.rpartition(".")[0]

@@ -9,11 +9,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from textwrap import dedent
 from typing import Literal
 
 from memory_bank.base import NamedTuple
+from memory_bank.base.errors import count_same
 from memory_bank.base.filenames import is_utf8
 from memory_bank.code.code_at import FOLDER, CodeAt, CodePlace
 from memory_bank.code.code_words import CodeWords
@@ -455,8 +456,7 @@ def _is_named_like(place: CodePlace, other_place: CodePlace) -> bool:
 
 def _count_common_ends(place: CodePlace, other_place: CodePlace) -> int:
     """Return how many parts at the end of two symbols' names are the same."""
-    names = reversed(place.name.split(".")), reversed(other_place.name.split("."))
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*names, strict=False)))
+    return count_same(place.name.split(".")[::-1], other_place.name.split(".")[::-1])
 
 
 def _strip_lines(data: bytes | None) -> list[bytes] | None:

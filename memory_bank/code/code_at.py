@@ -6,9 +6,8 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
 
-from memory_bank.base import NamedTuple
+from memory_bank.base import Closing, NamedTuple
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code import lookup
@@ -50,7 +49,7 @@ class CodePlace(NamedTuple):
         return f"{self.path}#{self.name}" if self.name else self.path
 
 
-class CodeAt:
+class CodeAt(Closing):
     """Reads the code of one repository, each file once."""
 
     def __init__(self, tree: Path) -> None:
@@ -66,12 +65,6 @@ class CodeAt:
         self._parsed: dict[Key, ParsedFile] = {}
         self._paths: dict[str, frozenset[str]] = {}
         self._by_name: dict[str, dict[str, list[str]]] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """End git and close the cache; using it again starts it again."""

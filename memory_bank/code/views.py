@@ -222,7 +222,11 @@ def notes_table(title: str, notes: Sequence[ShownNote], most: int = 20) -> list[
         for note in notes
     ]
     rows = [
-        (_find_cited_place(note), note.created_at[:_DAY], title)
+        (
+            Place(note.path, note.links[0].row.line if note.links else 1),
+            note.created_at[:_DAY],
+            title,
+        )
         for note, title in zip(notes, titles, strict=True)
     ]
     below = [
@@ -231,10 +235,6 @@ def notes_table(title: str, notes: Sequence[ShownNote], most: int = 20) -> list[
     ]
     headings = ("note", "written", "title")
     return [Table(headings, rows, below=below, title=title, most=most)] if rows else []
-
-
-def _find_cited_place(note: ShownNote) -> Place:
-    return Place(note.path, note.links[0].row.line if note.links else 1)
 
 
 def view_definition(symbol: SymbolRow, code: Codebase | None = None, doc: str = "") -> Block:

@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from subprocess import Popen
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
-from memory_bank.base import NamedTuple, in_json, lazy_pattern, shorten
+from memory_bank.base import Closing, NamedTuple, in_json, lazy_pattern, shorten
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
@@ -205,7 +205,7 @@ def list_staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
     return {path: blob for path, (_, blob) in files.items()}
 
 
-class ObjectReader:
+class ObjectReader(Closing):
     """Reads objects by one process of git, which runs until it is closed.
 
     Its methods raise BadInput or StorageFailed if git can't read an object, as in a partial clone.
@@ -216,12 +216,6 @@ class ObjectReader:
         self._process: Popen[bytes] | None = None
         self._old = False
         """Whether git is older than 2.36, and is started for each request."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """End git; the next request starts it again."""

@@ -7,9 +7,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Self
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import Closing
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.sessions.answers import SessionStep
 from memory_bank.sessions.queue import OBSERVATION_STORED, SESSION_ENDED, EventQueue
@@ -40,7 +40,7 @@ def _read_events(news: Iterable[Row]) -> Iterator[SessionStep]:
             )
 
 
-class Subscription:
+class Subscription(Closing):
     """The notifications since it was made, from all processes, oldest first.
 
     At most 1,024 wait: of more, the oldest are dropped, and `dropped` counts them. A sender
@@ -54,14 +54,6 @@ class Subscription:
         self._waiting: deque[SessionStep] = deque(maxlen=HELD)
         self.dropped = 0
         """Number of notifications that were lost, because nobody took them in time."""
-
-    def __enter__(self) -> Self:
-        """Return the subscription itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the subscription."""
-        self.close()
 
     def close(self) -> None:
         """End the subscription."""

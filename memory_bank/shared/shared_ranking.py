@@ -228,7 +228,8 @@ class SharedSearch:
         candidates = [
             candidate
             for candidate in candidates
-            if _passes_all(passages.get(candidate.row), checks)
+            if (passage := passages.get(candidate.row)) is not None
+            and all(check(passage) for check in checks)
         ]
         for candidate in candidates:
             candidate.score = ranking.scores.get(candidate.row, 0.0)
@@ -362,10 +363,6 @@ def _choose_best(ranking: Ranking, most: int, span: float) -> list[Candidate]:
             if len(candidates) == most:
                 least = score / span
     return list(candidates.values())
-
-
-def _passes_all(passage: SharedPassage | None, checks: Sequence[Check]) -> bool:
-    return passage is not None and all(check(passage) for check in checks)
 
 
 def _map_successors(

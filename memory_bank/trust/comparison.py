@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Self
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
-from memory_bank.base import NamedTuple
+from memory_bank.base import Closing, NamedTuple
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import MemoryBankError, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES
@@ -56,7 +55,7 @@ class ComparedCitation(NamedTuple):
     """All that the note names of that place."""
 
 
-class CodeComparison:
+class CodeComparison(Closing):
     """Compares the citations of one bank with the code at a commit."""
 
     def __init__(self, bank: Bank, head: str, *, end: str, seconds: float = SECONDS) -> None:
@@ -82,10 +81,8 @@ class CodeComparison:
         self._verified: dict[tuple[str, str], tuple[LastChange, str]] = {}
         self._compared: dict[tuple[str, CodePlace], Comparison] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End git and close the caches."""
         self.code.close()
         self._history.close()
 

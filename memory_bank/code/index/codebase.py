@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.bank_state import BankState
-from memory_bank.base import NamedTuple, paths
+from memory_bank.base import Closing, NamedTuple, paths
 from memory_bank.base.documents import Document, Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
 from memory_bank.base.locks import WAIT
@@ -146,7 +146,7 @@ class Relations(NamedTuple):
     guards: TestGuards
 
 
-class Codebase:
+class Codebase(Closing):
     """The open code of one work tree. It may be used from several threads, one at a time."""
 
     def __init__(
@@ -181,12 +181,6 @@ class Codebase:
         self._embeds = embeds
         self._lanes: dict[Lane, CodeLane] = {}
         self._relations: tuple[int, Relations] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close all files; using the codebase again reopens them."""

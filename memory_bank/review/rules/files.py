@@ -211,8 +211,9 @@ def schema(note: NoteText, settings: Settings) -> Iterator[Finding]:
         return
     kind, schema = find_schema(note, settings)
     for name in schema.required:
-        if not any(_says_something(note.keys[key]) for key in spelled_keys(note.keys, name)):
-            line = next((note.key_line(key) for key in spelled_keys(note.keys, name)), 0)
+        keys = spelled_keys(note.keys, name)
+        if all(note.keys[key] in (None, "", [], {}) for key in keys):
+            line = next(map(note.key_line, keys), 0)
             message = f"a note of type {kind} must have the key {name!r}"
             yield problem(note.path, line or note.key_line("type"), message, f"add {name}: …")
 
@@ -223,10 +224,6 @@ def find_schema(note: NoteText, settings: Settings) -> tuple[str, TypeSchema]:
     kind = known_type(str(note_type))
     by_type = {known_type(name): schema for name, schema in settings.schema.types.items()}
     return kind, by_type.get(kind, TypeSchema())
-
-
-def _says_something(value: object) -> bool:
-    return value is not None and value not in ("", [], {})
 
 
 KNOWN = TYPES | {name for names in KEYS.values() for name in names} | {

@@ -10,12 +10,13 @@ from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from memory_bank.base import Closing
 from memory_bank.base.errors import BadInput, BadSetting, Busy, Conflict, Hint, SharedUnavailable
 from memory_bank.shared import addresses
 from memory_bank.shared.engines.base import (
@@ -311,7 +312,7 @@ _OLDEST = (0, 8)
 HOW = "the server needs the package of pgvector 0.8 or later"
 
 
-class Connected:
+class Connected(Closing):
     """A connection to a shared index, and what was fixed when that was made."""
 
     def __init__(self, connection: Connection, place: str, seconds: float) -> None:
@@ -320,11 +321,7 @@ class Connected:
         self._seconds = seconds
         self._info: IndexInfo | None = None
 
-    def __enter__(self) -> Self:
-        """Return the engine itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         """Close the connection."""
         self._connection.close()
 
