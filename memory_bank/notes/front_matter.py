@@ -131,7 +131,7 @@ class NoteHandler(BaseHandler):
             for key, value in post.metadata.items()
             if key not in self.values or value is not self.values[key]
         }
-        changes |= dict.fromkeys(self.values.keys() - post.metadata.keys())
+        changes |= dict.fromkeys(key for key in self.values if key not in post.metadata)
         return _edit_block(self._parts, changes)
 
 

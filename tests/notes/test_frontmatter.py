@@ -470,6 +470,11 @@ class TestCompose:
     def test_plain_words_stay_plain_however_long(self, text: str) -> None:
         assert f"\ntitle: {text}\n" in compose_text({"title": text}, "")
 
+    def test_of_two_keys_that_cannot_be_removed_the_first_is_named(self) -> None:
+        text = "+++\n" + "".join(f"[{name}]\na = 1\n" for name in "tuvwxyz") + "+++\n"
+        with pytest.raises(UnreadableNote, match="'t'"):
+            set_keys(text, dict.fromkeys("zyxwvut"))
+
     def test_python_frontmatter_reads_it_with_our_handler(self) -> None:
         text = "---\non: yes\nzip: 007\n---\nbody\n"
         values, body = python_frontmatter.parse(text, handler=NoteHandler())
