@@ -10,26 +10,6 @@ TOML = TomlFile()
 ENTRY = {"command": "memory-bank", "args": ["serve", "mcp"]}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "\n",
-        "a = 1",
-        "a = 1\n",
-        "a = 1\r\n[b]\r\nc = 2\r\n",
-        "[mcp_servers]\n",
-        '[mcp_servers.other]\ncommand = "x"\n\n# the end\n\n\n',
-        '[mcp_servers.other.env]\nA = "[x]"',
-    ],
-)
-def test_a_table_is_added_at_the_end_and_goes_again(text: str) -> None:
-    made = TOML.set_value(text, PATH, ENTRY)
-    assert made.startswith(text)
-    assert tomllib.loads(made)["mcp_servers"]["memory-bank"] == ENTRY
-    assert TOML.remove(made, PATH) == text
-
-
 TUNED = (
     'model = "m"\n\n[mcp_servers."memory-bank"] # mine\ncommand = "/old"   # c\n'
     'startup_timeout_sec = 20\n\n[mcp_servers.memory-bank.env]\nA = "1"\n\n# about other\n'

@@ -282,15 +282,6 @@ def test_a_query_does_not_wait_for_a_writer(folder: Path, opening: Opening) -> N
     thread.join()
 
 
-def test_a_rebuild_answers_the_same(bank: Bank) -> None:
-    before = [(note.path, note.line, note.content) for note in recall(bank, "whoosh").notes]
-    report = bank.rebuild()
-    assert report.indexed == 3
-    after = [(note.path, note.line, note.content) for note in recall(bank, "whoosh").notes]
-    assert before == after
-    assert before
-
-
 def test_what_a_killed_writer_left_goes_with_a_query(folder: Path, opening: Opening) -> None:
     left = folder / ".mb-0123456789ab"
     left.write_bytes(b"half a note")

@@ -49,21 +49,6 @@ def write(folder: Path, tree: Path, blobs: dict[str, str], limit: int = LIMIT) -
     return copies.write_files(folder, tree, WantedFiles(blobs, {}), 1e9, limit)
 
 
-def test_the_files_are_those_of_the_tree(folder: Path, tree: Path, ids: dict[str, str]) -> None:
-    texts = {"a.md": "one\n", "b.md": "", "d/e.md": "two\n", "d/f/g.md": "one\n", "ü.md": "three\n"}
-    assert write(folder, tree, {path: ids[text] for path, text in texts.items()}) == {}
-    assert there(folder) == texts
-
-
-def test_a_large_file_is_listed_and_not_read(folder: Path, tree: Path, ids: dict[str, str]) -> None:
-    blobs = {"large.md": ids[LARGE], "a.md": ids["one\n"]}
-    assert write(folder, tree, blobs) == {
-        "large.md": f"{2 * LIMIT} bytes, more than the setting max_note_bytes = {LIMIT}"
-    }
-    assert set(there(folder)) == {"a.md"}
-    assert write(folder, tree, blobs, 3 * LIMIT) == {}
-
-
 def test_more_than_a_copy_may_have_is_listed(
     folder: Path, tree: Path, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

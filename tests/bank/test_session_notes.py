@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.setup import init
 from memory_bank.base.paths import GITIGNORE
 from memory_bank.git import process
 from memory_bank.memory.create import create
@@ -50,14 +49,6 @@ def test_whatever_became_of_the_rules_of_the_bank(
     assert session_note(bank, "The port is 9000").warning is None
     assert tracked(project, git) == []
     assert (project / ".memories/sessions/.gitignore").read_text() == "*\n"
-
-
-def test_rules_that_go_later_change_nothing(
-    bank: Bank, project: Path, rules: Path, git: Git
-) -> None:
-    session_note(bank, "The port is 9000")
-    rules.unlink()
-    assert tracked(project, git) == []
 
 
 @pytest.mark.parametrize("verb", ["create", "rename", "restore"])
@@ -171,11 +162,6 @@ def test_other_notes_ask_git_nothing(bank: Bank, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(process, "start_git", counted)
     remember(bank, "A fact of no session")
     assert not [words for words in calls if words[0] == "ls-files"]
-
-
-def test_init_lists_sessions(tmp_path: Path) -> None:
-    init(tmp_path)
-    assert "sessions/" in (tmp_path / ".memories/.gitignore").read_text().splitlines()
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="the system has no endless device")

@@ -16,7 +16,7 @@ from tests.benchmarks import collections
 from tests.benchmarks.collections import Collection, Question
 from tests.benchmarks.evaluation import measures
 from tests.benchmarks.evaluation.source import Search
-from tests.benchmarks.rivals import makers
+from tests.benchmarks.rivals import MAKERS
 
 DEPTH = 10
 WAYS = ("lexical", "semantic", "hybrid", "rrf")
@@ -79,11 +79,9 @@ def product(work: Sequence[Collection], embedder: str, way: str) -> Score:
     return score
 
 
-def others(
-    banks: Sequence[Collection], embedders: list[str], work: Path
-) -> Iterator[tuple[str, Score]]:
+def others(banks: Sequence[Collection], work: Path) -> Iterator[tuple[str, Score]]:
     """Yield the scores of everything else."""
-    for name, make in makers(embedders).items():
+    for name, make in MAKERS.items():
         score = Score()
         for one in banks:
             try:
@@ -102,7 +100,7 @@ def rows(
     """Yield the table's lines for a piece of work."""
     banks = collections.of(name, work, split)
     name = Path(name).name
-    for way, score in others(banks, embedders, work):
+    for way, score in others(banks, work):
         yield score.row(name, way)
     for embedder in embedders:
         for way in ways:

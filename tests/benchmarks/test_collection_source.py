@@ -52,13 +52,13 @@ def test_a_collection_is_measured_and_is_left_as_it_is(
     assert list((tmp_path / "work").rglob("*.md")) == []
 
 
-@pytest.mark.parametrize("name", rivals.makers(["static"]))
+@pytest.mark.parametrize("name", rivals.MAKERS)
 def test_whatever_else_is_measured_gets_the_same_documents(
     folder: Path, tmp_path: Path, name: str
 ) -> None:
     (one,) = collections.of(str(folder), tmp_path / "work")
     try:
-        rival = rivals.makers(["static"])[name](one, tmp_path / "work")
+        rival = rivals.MAKERS[name](one, tmp_path / "work")
     except LookupError as error:
         pytest.skip(str(error))
     assert [rival.ask(text, 1) for text in ("salmon", "still water")] == [["2"], ["a/1"]]

@@ -6,7 +6,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from memory_bank.base.errors import BadInput, SharedUnavailable
+from memory_bank.base.errors import BadInput
 from tests.shared.conftest import as_role, every_row, opened, publish, run_sql
 from tests.shared.test_postgres import BLOG, SHOP, found
 
@@ -37,12 +37,6 @@ def granted(both: str, new_role: Make) -> Callable[[str], str]:
         return as_role(both, role)
 
     return grant
-
-
-def test_a_role_without_a_grant_finds_no_index(both: str, new_role: Make) -> None:
-    with opened(as_role(both, new_role())) as engine, pytest.raises(SharedUnavailable) as caught:
-        engine.heads()
-    assert caught.value.reason == "shared_no_index"
 
 
 def test_a_reader_finds_and_publishes_nothing(granted: Callable[[str], str]) -> None:

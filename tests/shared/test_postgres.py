@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from memory_bank.base.errors import Busy, Conflict, SharedUnavailable
+from memory_bank.search.retrievers.keyword.analyzer import weighted_stems
 from memory_bank.shared.engines.base import (
     AskedWord,
     Head,
@@ -19,7 +20,6 @@ from memory_bank.shared.engines.base import (
 )
 from memory_bank.shared.engines.postgres import connection
 from memory_bank.shared.word_weights import number_word
-from tests.shared.asked import asked_words, question_words
 from tests.shared.conftest import (
     BANK,
     database_of,
@@ -34,15 +34,11 @@ SHOP, BLOG = "git.example.org/acme/shop", "git.example.org/acme/blog"
 ANYWHERE = Where()
 
 
-def asked(engine: SharedEngine, question: str) -> list[AskedWord]:
-    words = question_words(question)
-    return asked_words(words, engine.frequencies(words), engine.size())
-
-
-def found(
-    engine: SharedEngine, question: str, where: Where = ANYWHERE, limit: int = 10
-) -> list[str]:
-    matches = engine.words(asked(engine, question), limit, where)
+def found(engine: SharedEngine, word: str, where: Where = ANYWHERE, limit: int = 10) -> list[str]:
+    """Return the texts that have a word."""
+    (number,) = map(number_word, weighted_stems(word))
+    asked = AskedWord(number, 1.0, engine.frequencies([number]).get(number, 0))
+    matches = engine.words([asked], limit, where)
     texts = engine.passages([one.row for one in matches])
     return [texts[one.row].text for one in matches]
 

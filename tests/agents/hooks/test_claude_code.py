@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from memory_bank.agents.clients import claude_code
-from memory_bank.agents.hook_answers import names_subject
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.text import estimate
 from memory_bank.sessions.listing import show_session
@@ -54,25 +53,6 @@ def test_a_recorded_session_is_stored(
     assert failures() == []
     hook.replay("claude-code", "*PostToolUse*")
     assert len(queue.pending()) == 10, "a second report of a call is not stored"
-
-
-@pytest.mark.parametrize(
-    ("prompt", "subject"),
-    [
-        ("go on", False),
-        ("run the tests", False),
-        ("Commit and push, please!", False),
-        ("ok, looks good, now fix it", False),
-        ("That's wrong, can we go back?", False),
-        ("why?", False),
-        ("Which queue do we use, and why?", True),
-        ("run the tests of the parser", True),
-        ("retries?", True),
-        ("\u0441\u043d\u043e\u0432\u0430", True),
-    ],
-)
-def test_a_prompt_about_the_work_alone_names_no_subject(prompt: str, subject: bool) -> None:
-    assert names_subject(prompt) == subject
 
 
 def test_the_rule_of_a_long_talk_fits_a_prompt(hook: Hook) -> None:

@@ -131,15 +131,20 @@ def test_the_start_names_tools_only_where_a_server_is(
     assert "get_observations" in started(hook, "with")
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "yes, do option 2", "refactor this function", "update the dependencies", "go on", "thanks!",
-        "how do I run this locally?", "commit this", "rename that variable", "ok, the second option",
-    ],
+ABOUT_THE_WORK = (
+    "yes, do option 2", "refactor this function", "update the dependencies", "go on", "thanks!",
+    "how do I run this locally?", "commit this", "rename that variable", "ok, the second option",
+    "run the tests", "Commit and push, please!", "ok, looks good, now fix it", "why?",
+    "That's wrong, can we go back?",
 )  # fmt: skip
-def test_a_prompt_about_the_work_itself_names_no_subject(prompt: str) -> None:
-    assert not names_subject(prompt)
+ABOUT_A_SUBJECT = (
+    "Which queue do we use, and why?", "run the tests of the parser", "retries?", "\u0441\u043d\u043e\u0432\u0430",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("prompt", [*ABOUT_THE_WORK, *ABOUT_A_SUBJECT])
+def test_a_prompt_about_the_work_alone_names_no_subject(prompt: str) -> None:
+    assert names_subject(prompt) == (prompt in ABOUT_A_SUBJECT)
 
 
 def test_a_note_with_one_word_of_a_prompt_is_off_its_topic_and_a_status_is_told(

@@ -211,31 +211,6 @@ def test_the_log_of_failures_is_bounded(hook: Hook, failures: Callable[[], list[
     assert found[-1]["message"].startswith("2999 ")
 
 
-@pytest.mark.slow
-def test_eight_hooks_at_once_lose_nothing(
-    hook: Hook, queue: EventQueue, ending: Callable[..., Any]
-) -> None:
-    processes = [
-        ending(
-            subprocess.Popen(
-                [sys.executable, "-m", "memory_bank", "hook", "claude-code", "PostToolUse"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                cwd=hook.project,
-                env=hook.environ,
-            )
-        )
-        for _ in range(8)
-    ]
-    for number, process in enumerate(processes):
-        process.stdin.write(json.dumps(used(hook, tool_use_id=str(number))).encode())
-        process.stdin.close()
-    for process in processes:
-        assert (process.stdout.read(), process.wait()) == (b"", 0)
-    assert len(queue.pending("s")) == 8
-
-
 def loaded_by(hook: Hook, event: str, payload: dict[str, Any]) -> list[str]:
     """Return the heavy libraries that the hook of an event loads."""
     code = (

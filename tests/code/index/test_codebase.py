@@ -252,12 +252,6 @@ def test_relations_are_those_of_the_current_state(shop: Path, code: Codebase) ->
     assert "a.py" in code.relations().imports.importers("shop/orders.py")
 
 
-def test_refused_files_are_listed(shop: Path, code: Codebase) -> None:
-    (shop / "min.py").write_text("x=1;" * 5000)
-    assert code.refresh() == ""
-    assert list(code.refused()) == ["min.py"]
-
-
 @pytest.mark.slow
 def test_several_processes_may_make_the_index_at_once(shop: Path) -> None:
     for number in range(300):

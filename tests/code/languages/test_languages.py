@@ -112,9 +112,11 @@ def test_a_broken_file_gives_what_can_be_read(name: str, text: str) -> None:
         ("ruby", "lib/cart.rb lib/tasks/x.rake Rakefile a/Gemfile"),
         ("typescript", "a.ts a.mts"),
         ("tsx", "a.tsx"),
+        ("python", "a/b.py stubs.pyi"),
+        (None, "notes.txt py"),
     ],
 )
-def test_a_language_is_told_by_the_name_of_a_file(language: str, paths: str) -> None:
+def test_a_language_is_told_by_the_name_of_a_file(language: str | None, paths: str) -> None:
     assert {detect_language(path) for path in paths.split()} == {language}
 
 
@@ -126,9 +128,13 @@ def test_a_language_is_told_by_the_name_of_a_file(language: str, paths: str) -> 
         ("#!/usr/bin/bash -e", "bash"),
         ("#!/usr/bin/env php", "php"),
         ("#!/usr/bin/env ruby", "ruby"),
+        ("#!/usr/bin/env python3", "python"),
+        ("#!/bin/unknown", None),
     ],
 )
-def test_the_language_of_a_script_is_told_by_its_first_line(first: str, language: str) -> None:
+def test_the_language_of_a_script_is_told_by_its_first_line(
+    first: str, language: str | None
+) -> None:
     assert detect_language("bin/deploy", first) == language
 
 
@@ -143,6 +149,7 @@ def test_the_language_of_a_script_is_told_by_its_first_line(first: str, language
         ("spec/cart_spec.rb", "lib/cart.rb"),
         ("tests/Unit/CartTest.php", "src/Cart.php"),
         ("store/store_test.go", "store/store.go"),
+        ("tests/test_a.py", "src/connection.py"),
     ],
 )
 def test_files_that_may_hold_tests_are_told_by_their_names(path: str, other: str) -> None:

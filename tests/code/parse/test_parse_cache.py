@@ -44,17 +44,6 @@ def test_text_that_is_not_unicode_is_kept(cache: ParseCache) -> None:
     assert cache.get([KEY]) == {KEY: odd}
 
 
-def test_another_version_of_the_parser_parses_again(cache: ParseCache, file: Path) -> None:
-    cache.put([(KEY, PARSED)])
-    newer = ParseCache(file, "2")
-    assert newer.get([KEY]) == {}
-    newer.put([(KEY, PARSED)])
-    newer.close()
-    again = ParseCache(file, "2")
-    assert again.get([KEY]) == {KEY: PARSED}
-    again.close()
-
-
 @pytest.mark.parametrize("damage", ["no database at all" * 500, ""])
 def test_a_damaged_cache_is_made_again(cache: ParseCache, file: Path, damage: str) -> None:
     cache.put([(KEY, PARSED)])
@@ -77,11 +66,3 @@ def test_without_a_place_to_keep_it_nothing_fails(tmp_path: Path) -> None:
     nowhere = ParseCache(tmp_path / "file" / "parses.db", "1")
     nowhere.put([(KEY, PARSED)])
     assert nowhere.get([KEY]) == {}
-
-
-def test_its_folder_is_made(tmp_path: Path) -> None:
-    file = tmp_path / "cache/code/parses.db"
-    opened = ParseCache(file, "1")
-    opened.put([(KEY, PARSED)])
-    opened.close()
-    assert ParseCache(file, "1").get([KEY]) == {KEY: PARSED}

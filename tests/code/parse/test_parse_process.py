@@ -14,7 +14,7 @@ import pytest
 
 from memory_bank.base.errors import StorageFailed
 from memory_bank.code.languages.base import list_languages
-from memory_bank.code.parse import parse_process, parse_worker, parsed_file, parsing
+from memory_bank.code.parse import parse_process, parsing
 from memory_bank.code.parse.parsed_file import ParsedFile
 from tests.code.hostile_code import DEAR, REPEATED, hostile, memory
 from tests.support.waiting import until
@@ -261,22 +261,3 @@ print("memory_bank.code.parse.parse_process" in sys.modules)
         for _ in range(2)
     ]
     assert said == ["True", "False"]
-
-
-def test_the_worker_answers_each_request(tmp_path: Path) -> None:
-    (tmp_path / "asked").write_bytes(
-        b"".join(
-            parsed_file.REQUEST.pack(5, 6, len(text)) + b"python" + text
-            for text in (PLAIN, b"", b"def g(): pass")
-        )
-    )
-    with open(tmp_path / "asked", "rb") as asked, open(tmp_path / "answers", "wb") as answers:
-        parse_worker.serve(asked, answers)
-    data = (tmp_path / "answers").read_bytes()
-    assert data.startswith(parsed_file.READY)
-    assert [data.count(f'["{name}", "function"'.encode()) for name in "fg"] == [1, 1]
-
-
-def test_the_memory_of_a_process_is_known() -> None:
-    assert 5_000_000 < parse_process.resident_bytes(os.getpid()) < 4_000_000_000
-    assert parse_process.resident_bytes(2**30) == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code.languages.base import detect_language, list_languages, may_hold_tests
+from memory_bank.code.languages.base import list_languages
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import ParsedFile
 from tests.support.growth import times_as_long
@@ -224,24 +224,6 @@ def test_time_grows_with_size_alone(text: str) -> None:
         return time.process_time() - start
 
     assert times_as_long(seconds, 1_000, 10_000, enough=0.1, most=30) < 30
-
-
-@pytest.mark.parametrize(
-    ("path", "language"),
-    [("a/b.py", "python"), ("stubs.pyi", "python"), ("notes.txt", None), ("py", None)],
-)
-def test_a_language_is_told_by_the_suffix(path: str, language: str | None) -> None:
-    assert detect_language(path) == language
-
-
-def test_a_language_is_told_by_the_first_line() -> None:
-    assert detect_language("run", "#!/usr/bin/env python3") == "python"
-    assert detect_language("run", "#!/bin/unknown") is None
-
-
-def test_only_files_of_tests_may_hold_python_tests() -> None:
-    assert may_hold_tests("tests/test_a.py", "python")
-    assert not may_hold_tests("src/connection.py", "python")
 
 
 @pytest.mark.parametrize("language", list_languages())
