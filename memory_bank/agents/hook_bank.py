@@ -101,13 +101,7 @@ def user_settings() -> str:
 def _read_stamps(root: str) -> list[_Stamp]:
     """Return the stamps of all files that what is kept depends on."""
     project = os.path.dirname(root)
-    tree = project
-    while not os.path.lexists(os.path.join(tree, ".git")):
-        tree, before = os.path.dirname(tree), tree
-        if tree == before:
-            tree = project
-            break
-    git = os.path.join(tree, ".git")
+    git = os.path.join(filenames.find_tree(project) or project, ".git")
     settings = os.path.join(root, filenames.SETTINGS)
     files = (user_settings(), settings, git, os.path.join(git, "config"))
     return [_read_stamp(file) for file in files]

@@ -107,11 +107,17 @@ def find_link(way: str, bank: str) -> str:
 
 def work_tree(folder: str) -> str:
     """Return the git work tree of a resolved folder; empty for none, or for the home folder."""
+    tree = find_tree(folder)
+    return "" if tree == os.path.realpath(os.path.expanduser("~")) else tree
+
+
+def find_tree(folder: str) -> str:
+    """Return the nearest folder, itself or above, that has a `.git`; empty for none."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         folder, before = os.path.dirname(folder), folder
         if folder == before:
             return ""
-    return "" if folder == os.path.realpath(os.path.expanduser("~")) else folder
+    return folder
 
 
 def as_utf8(name: str) -> str:
@@ -159,12 +165,11 @@ def write_private(file: str, content: bytes) -> None:
 
 def project_name(folder: str) -> str:
     """Return the name of a project: of its repository's main work tree, else of its folder."""
-    tree = os.path.realpath(folder)
-    while not os.path.lexists(os.path.join(tree, ".git")):
-        tree, before = os.path.dirname(tree), tree
-        if tree == before:
-            return os.path.basename(os.path.realpath(folder)) or "project"
-    name = os.path.basename(tree) or "project"
+    real = os.path.realpath(folder)
+    tree = find_tree(real)
+    name = os.path.basename(tree or real) or "project"
+    if not tree:
+        return name
     with suppress(OSError, UnicodeDecodeError), open(os.path.join(tree, ".git")) as file:
         # a linked work tree: gitdir: MAIN/.git/worktrees/NAME
         where = os.path.join(tree, file.read(4096).removeprefix("gitdir:").strip())

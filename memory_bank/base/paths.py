@@ -401,11 +401,11 @@ def link_error(link: str | Path, bank: str | Path) -> NoBank:
     )
 
 
-def user_bank_folder(name: str, environ: Mapping[str, str] | None = None) -> Path:
+def user_bank_folder(name: str) -> Path:
     """Return the folder of the user's bank of that name, which may not exist."""
     if not name or name.startswith(".") or not all(c.isalnum() or c in "-_." for c in name):
         raise BadName(f"{name!r} can't name a bank", "use letters, digits, '-', '_' and '.'")
-    return user_folder("data", environ) / name
+    return user_folder("data") / name
 
 
 def project_name(start: Path) -> str:

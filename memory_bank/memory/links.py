@@ -285,10 +285,10 @@ def _target(call: Call, path: str) -> str:
     return path if path.startswith(GHOST) else call.place(path, 1)
 
 
-def _first_paths(paths: Sequence[str], most: int = 3) -> str:
+def _first_paths(paths: Sequence[str]) -> str:
     """Return the first few paths, and the number of the others."""
-    more = f" and {len(paths) - most} more" if len(paths) > most else ""
-    return ", ".join(paths[:most]) + more
+    first, others = paths[:3], len(paths[3:])
+    return ", ".join(first) + (f" and {others} more" if others else "")
 
 
 _REFERENCE = "reference"

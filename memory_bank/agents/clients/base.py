@@ -265,10 +265,9 @@ def leads_to(goal: Path, entries: Mapping[Path, str]) -> bool:
 
 def list_folders(project: Path) -> list[Path]:
     """Return the folders from the root of a project's work tree down to the project."""
-    folders = [project]
-    while not os.path.lexists(folders[0] / ".git") and folders[0].parent != folders[0]:
-        folders.insert(0, folders[0].parent)
-    return folders if os.path.lexists(folders[0] / ".git") else [project]
+    folders = [project, *project.parents]
+    tree = next((at for at, place in enumerate(folders) if os.path.lexists(place / ".git")), 0)
+    return folders[tree::-1]
 
 
 def _read_file(file: Path) -> str | None:
