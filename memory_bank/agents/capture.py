@@ -118,7 +118,7 @@ def capture(
             stored = _make_event(bank, event, counts, secrets)
     elif event.kind != "start":
         return False
-    captured = queue.capture(
+    waiting = queue.capture(
         session,
         prompt=prompt,
         prompt_key=key,
@@ -131,7 +131,7 @@ def capture(
         _redact_note(bank, queue, event.session_id, secrets)
     limit = bank.max_batch_tokens
     # within a turn nothing is compressed, so that it is told as one
-    return event.kind == "prompt" and captured.waiting > limit
+    return event.kind == "prompt" and waiting > limit
 
 
 def _redact_note(

@@ -185,14 +185,13 @@ class CommitsAt:
         """A text that differs if other commits or changes are known."""
         return " ".join([self.head, *["partial"][: self.partial], *sorted(self.ends)])
 
-    def commits(self, *, since: float = 0, worded: int = 0) -> Iterator[Commit]:
+    def commits(self, *, worded: int = 0) -> Iterator[Commit]:
         """Yield the commits, the newest first.
 
-        `since` leaves out those made before a time, and `worded` those whose body has fewer words;
-        lines such as `Signed-off-by` don't count.
+        `worded` leaves out those whose body has fewer words; lines such as `Signed-off-by` don't
+        count.
         """
-        sql = _COMMITS.format("c.made >= ? AND c.words >= ?")
-        return (self._commit(row) for row in self._rows(sql, (int(since), worded)))
+        return map(self._commit, self._rows(_COMMITS.format("c.words >= ?"), (worded,)))
 
     def commit(self, name: str) -> Commit | None:
         """Return the commit of an id, or of the only one that starts so; None if there is none."""

@@ -23,7 +23,6 @@ from memory_bank.sessions.queue_rows import (
     EVENT,
     TABLES,
     VERSION,
-    Captured,
     Outline,
 )
 from memory_bank.sessions.records import Event, GitState, Prompt, Session, format_git
@@ -121,7 +120,7 @@ class EventQueue(DurableFile):
         counts: Mapping[str, int] | None = None,
         received: str = "",
         secrets: Collection[str] = (),
-    ) -> Captured:
+    ) -> int:
         """Store a prompt or an event of a session, which is started or resumed, in one transaction.
 
         A prompt whose `prompt_key` the session has is not stored again.
@@ -129,15 +128,17 @@ class EventQueue(DurableFile):
         `worded` (what the agent saved in its own words), unless nothing new was stored. `received`
         is the name of the hook's event. `secrets` are redacted in all that the queue has of the
         session, where nothing told them yet. Of a forgotten session nothing is stored.
+
+        Returns the estimated tokens of the session's events that wait in no batch.
         """
 
-        def work(base: Connection) -> Captured:
+        def work(base: Connection) -> int:
             if self.forgotten(session.session_id):
-                return Captured(prompt_number=0, stored=False)
+                return 0
             new = queue_rows.create(base, session)
-            number, stored = queue_rows.last_number(base, session.session_id), True
+            stored = True
             if prompt is not None:
-                number, stored = queue_rows.put_prompt(base, prompt, prompt_key)
+                _, stored = queue_rows.put_prompt(base, prompt, prompt_key)
             if event is not None:
                 _, stored = queue_rows.put_event(base, event)
             queue_rows.redact(base, session.session_id, secrets)
@@ -148,10 +149,7 @@ class EventQueue(DurableFile):
             if received:
                 sql = "INSERT OR REPLACE INTO received VALUES (?, ?, ?)"
                 base.execute(sql, (session.agent, received, time.time()))
-            waiting = (
-                queue_rows.count_waiting(base, session.session_id) if event or prompt else (0, 0)
-            )
-            return Captured(number, stored, *waiting)
+            return queue_rows.count_waiting(base, session.session_id)
 
         return self._write(work)
 
@@ -321,9 +319,9 @@ class EventQueue(DurableFile):
             self.scrub()
         return bool(removed)
 
-    def store_prompt(self, prompt: Prompt, key: str = "") -> int:
+    def store_prompt(self, prompt: Prompt) -> int:
         """Store a prompt and return its number: the next one if it has number 0."""
-        return self._write(lambda base: queue_rows.put_prompt(base, prompt, key)[0])
+        return self._write(lambda base: queue_rows.put_prompt(base, prompt)[0])
 
     def prompts(self, session_id: str) -> list[Prompt]:
         """Return the prompts of a session, by number."""

@@ -59,19 +59,6 @@ MOST_NEWS = 10_000
 Row = tuple[Any, ...]
 
 
-class Captured(NamedTuple):
-    """What `EventQueue.capture` stored."""
-
-    prompt_number: int
-    """That of the prompt, else of the session's last one; 0 before the first."""
-    stored: bool
-    """False if the prompt or event was there already."""
-    waiting: int = 0
-    """Estimated tokens of the session's events that wait in no batch."""
-    added: int = 0
-    """Those of the event."""
-
-
 class Outline(NamedTuple):
     """A session without its texts, and what else is known of it."""
 
@@ -129,14 +116,10 @@ def last_start(base: Connection, session_id: str) -> float:
     return float(row[0]) if row else 0.0
 
 
-def count_waiting(base: Connection, session_id: str) -> tuple[int, int]:
-    """Return the tokens of a session's events that are in no batch, and those of the last."""
-    sql = (
-        "SELECT coalesce(sum(tokens), 0), coalesce((SELECT tokens FROM events WHERE session_id = ?1"
-        " ORDER BY id DESC LIMIT 1), 0) FROM events WHERE session_id = ?1 AND batch = ''"
-    )
-    total, last = base.execute(sql, (session_id,)).fetchone()
-    return int(total), int(last)
+def count_waiting(base: Connection, session_id: str) -> int:
+    """Return the estimated tokens of a session's events that are in no batch."""
+    sql = "SELECT coalesce(sum(tokens), 0) FROM events WHERE session_id = ? AND batch = ''"
+    return int(base.execute(sql, (session_id,)).fetchone()[0])
 
 
 def last_number(base: Connection, session_id: str) -> int:

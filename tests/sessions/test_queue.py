@@ -49,8 +49,7 @@ def test_keeps_a_session_with_its_prompts(queue: EventQueue) -> None:
     given = Session("s", "shop", NOW, "codex", None, 0, 5, 6, 1, GIT, path="sessions/a.md")
     assert queue.create_session(given)
     assert not queue.create_session(Session("s", "other", NOW))
-    assert queue.store_prompt(Prompt("s", 0, "first", NOW), key="p1") == 1
-    assert queue.store_prompt(Prompt("s", 0, "first", NOW), key="p1") == 1
+    assert queue.store_prompt(Prompt("s", 0, "first", NOW)) == 1
     assert queue.store_prompt(Prompt("s", 0, "second", NOW)) == 2
     assert queue.store_prompt(Prompt("s", 7, "as numbered", NOW)) == 7
     found = queue.session("s")
@@ -81,17 +80,17 @@ def test_keeps_events_until_they_are_removed(queue: EventQueue) -> None:
 def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
     session = Session("s", "shop", NOW, "codex")
     counts = {"redactions": 1}
-    assert queue.capture(session) == (0, True, 0, 0)
+    assert queue.capture(session) == 0
     prompt = Prompt("s", 0, "do it", NOW)
-    assert queue.capture(session, prompt=prompt, prompt_key="p", counts=counts)[:2] == (1, True)
-    assert queue.capture(session, prompt=prompt, prompt_key="p", counts=counts)[:2] == (1, False)
+    for _ in range(2):  # the second time nothing is stored
+        assert queue.capture(session, prompt=prompt, prompt_key="p", counts=counts) == 0
     event = Event(0, "s", "Bash", "{}", "out", 0, NOW, key="k")
-    stored = queue.capture(session, event=event, counts=counts, received="PostToolUse")
-    assert stored == (1, True, 2, 2)
-    assert queue.capture(session, event=event, counts=counts)[:2] == (1, False)
+    assert queue.capture(session, event=event, counts=counts, received="PostToolUse") == 2
+    assert queue.capture(session, event=event, counts=counts) == 2
     assert [(one["client"], one["event"]) for one in queue.received()] == [("codex", "PostToolUse")]
     assert [one.redactions for one in queue.sessions()] == [2]
     assert [one.prompt_number for one in queue.pending()] == [1]
+    assert [one.prompts for one in queue.outlines()] == [1]
     assert [(kind, json.loads(payload)) for _, kind, _, payload, _ in queue.news()] == [
         ("SessionStarted", {"session_id": "s", "project": "shop"})
     ]
