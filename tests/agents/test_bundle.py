@@ -14,6 +14,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.written_files import FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.text import estimate
+from tests.support.files import read_files
 
 CLAUDE_HOOKS = f"{PLUGIN}/hooks/hooks.json"
 
@@ -23,24 +24,19 @@ def write(edits: list[FileEdit]) -> None:
         edit.write()
 
 
-def contents(project: Path) -> dict[str, bytes]:
-    found = [one for one in project.rglob("*") if one.is_file() and ".git/" not in f"{one}/"]
-    return {str(one.relative_to(project)): one.read_bytes() for one in found}
-
-
 def test_what_was_written_is_as_it_should_be_and_leaves_no_byte(bank: Bank, project: Path) -> None:
     (project / ".gemini").mkdir()
     (project / ".gemini/settings.json").write_text('{\n  // ours\n  "x": 1\n}\n')
     (project / ".codex").mkdir()
     (project / ".codex/config.toml").write_text("# ours\nmodel = 'x'\n")
-    before = contents(project)
+    before = read_files(project)
     found = bundle.plan_bundle(bank)
-    assert contents(project) == before
+    assert read_files(project) == before
     write(found)
     assert not any(edit.changed for edit in bundle.plan_bundle(bank))
     assert "# ours" in (project / ".codex/config.toml").read_text()
     write(bundle.plan_bundle(bank, remove=True))
-    assert contents(project) == before
+    assert read_files(project) == before
     assert not (project / ".claude").exists()
 
 
@@ -160,7 +156,7 @@ def test_a_set_up_beside_the_bundle_does_nothing_unless_it_is_forced(
     bank: Bank, project: Path, home: Path, part: str
 ) -> None:
     write(bundle.plan_bundle(bank))
-    before = contents(project)
+    before = read_files(project)
     for client in ("claude-code", "codex", "gemini", "copilot", "cursor"):
         served = part == "hooks" or client in {"claude-code", "codex", "gemini"}
         planned = plan_change(bank, client, part, scope="user")

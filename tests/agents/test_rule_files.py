@@ -16,6 +16,7 @@ from memory_bank.review.doctor import doctor
 from memory_bank.review.lint import lint
 from memory_bank.review.review import review
 from tests.git.history_builder import commit_all
+from tests.support.files import read_files
 
 Git = Callable[..., str]
 
@@ -32,23 +33,14 @@ def ruled(project: Path) -> Iterator[Bank]:
         yield bank
 
 
-def files(project: Path) -> dict[str, bytes]:
-    found = [one for one in project.rglob("*") if one.is_file() and ".git/" not in f"{one}/"]
-    return {
-        one.relative_to(project).as_posix(): one.read_bytes()
-        for one in found
-        if ".index/" not in str(one)
-    }
-
-
 def test_what_was_written_is_current_and_leaves_no_byte(ruled: Bank, project: Path) -> None:
     (project / "AGENTS.md").write_bytes(b"# Agents\r\n\r\nBe kind.")
     (project / ".gemini").mkdir()
     (project / ".gemini/settings.json").write_text('{\n  // ours\n  "x": 1\n}\n')
-    before = files(project)
+    before = read_files(project)
     found = rule_files.check_files(ruled)
     assert not found.current
-    assert files(project) == before
+    assert read_files(project) == before
     rule_files.write_files(found)
     assert rule_files.check_files(ruled).current
     assert b"Money is in cents. [cents]" in (project / "AGENTS.md").read_bytes()
@@ -56,7 +48,7 @@ def test_what_was_written_is_current_and_leaves_no_byte(ruled: Bank, project: Pa
     settings = (project / ".gemini/settings.json").read_text().replace("// ours", "")
     assert json.loads(settings)["context"] == {"fileName": ["GEMINI.md", "AGENTS.md"]}
     rule_files.write_files(rule_files.check_files(ruled, remove=True))
-    assert files(project) == before
+    assert read_files(project) == before
 
 
 @pytest.mark.parametrize(
@@ -74,7 +66,7 @@ def test_claude_code_reads_the_block_beside_a_file_of_the_project(
 ) -> None:
     (project / ".claude").mkdir()
     (project / name).write_text(text, newline="")
-    before = files(project)
+    before = read_files(project)
     rule_files.write_files(rule_files.check_files(ruled))
     assert rule_files.check_files(ruled).current
     loaded = clients.load_texts("claude-code", project)
@@ -82,7 +74,7 @@ def test_claude_code_reads_the_block_beside_a_file_of_the_project(
     shown = clients.load_texts("copilot", project)
     assert sum("Money is in cents." in one for one in shown.values()) == 1, "no second copy"
     rule_files.write_files(rule_files.check_files(ruled, remove=True))
-    assert files(project) == before
+    assert read_files(project) == before
 
 
 @pytest.mark.parametrize("text", ["# Ours\n\n@AGENTS.md\n", "See @./AGENTS.md for more.\n"])

@@ -33,6 +33,7 @@ from tests.agents.hooks.programs.program import Program
 from tests.benchmarks.injected import lines_of_notes
 from tests.git.history_builder import commit_all
 from tests.git.history_builder import run as git
+from tests.support.files import read_files
 
 AREAS = [
     "billing", "shipping", "search", "auth", "catalog", "reports", "mail", "queue", "cache", "export",
@@ -107,7 +108,7 @@ def make(root: Path, seed: int) -> list[Task]:
 
 def set_up(root: Path) -> None:
     """Commit the block of rules and the bundle, both of which can be taken out without a trace."""
-    before = contents(root)
+    before = read_files(root)
     for words in (("rules", "--write"), ("agents", "bundle")):
         memory_bank(root, *words)
     git(root, "add", "-A")
@@ -115,7 +116,7 @@ def set_up(root: Path) -> None:
         git(root, "add", "--force", str(folder))  # a project may ignore it, as `--check` says
     git(root, "commit", "-q", "-m", "Add the rules and the bundle")
     without(root, "none")
-    assert contents(root) == before, "the rules and the bundle left something"
+    assert read_files(root) == before, "the rules and the bundle left something"
     git(root, "checkout", "-q", "--", ".")
 
 
@@ -125,16 +126,6 @@ def copied(folder: Path, root: Path) -> list[Task]:
     git(root, "clone", "-q", str(folder.resolve()), ".")
     set_up(root)
     return [Task(task["prompt"], task["rule"], task.get("notes", ())) for task in tasks]
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    """Return the files of a work tree, without git's and derived ones."""
-    found = (one for one in root.rglob("*") if one.is_file())
-    return {
-        str(one.relative_to(root)): one.read_bytes()
-        for one in found
-        if not {".git", ".index"} & {*one.relative_to(root).parts}
-    }
 
 
 def memory_bank(

@@ -61,13 +61,6 @@ def test_calls_by_tests_are_tests_only(code: Codebase, shop_bank: Bank) -> None:
     assert blast_radius(code, "tests/test_orders.py", shop_bank).symbols[0].symbol.name == "run"
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_all_forms_of_a_path_are_the_same_file(code: Codebase, shop_bank: Bank, form: str) -> None:
-    found = blast_radius(code, form.format(root=code.root), shop_bank, count_access=False)
-    assert found.file == ORDERS
-    assert len(found.notes) == 2
-
-
 @pytest.mark.parametrize("file", ["plain.txt", "secret.cfg", "./plain.txt"])
 def test_a_file_that_nothing_names_has_an_empty_answer(
     code: Codebase, shop_bank: Bank, file: str

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.base.errors import BadInput, FileNotFound, NoRepository
+from memory_bank.base.errors import BadInput, FileNotFound
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.symbols import coupling
 from tests.git.history_builder import Made, make, run
@@ -138,11 +138,6 @@ def test_without_commits_imports_are_left(tmp_path: Path) -> None:
         found = coupling(code, "a.py")
     assert [one.file for one in found.files] == ["b.py"]
     assert found.notices == ("there are no commits yet",)
-
-
-def test_outside_a_repository_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NoRepository):
-        open_codebase(tmp_path)
 
 
 def test_a_question_leaves_the_work_tree_as_it_is(code: Codebase, shop: Path) -> None:

@@ -121,12 +121,3 @@ def test_showing_a_symbol_counts_an_access(code: Codebase) -> None:
 def test_an_unknown_symbol_suggests_others(code: Codebase) -> None:
     with pytest.raises(SymbolNotFound, match="did you mean Gateway"):
         symbol(code, "Gatway")
-
-
-def test_a_call_on_a_value_says_how_many_symbols_have_the_name(code: Codebase) -> None:
-    (call,) = (one for one in symbol(code, "charge_with_retry").calls if "charge" in one.written)
-    assert (call.written, call.id, call.path, call.how, call.alike) == (
-        "gateway.charge", None, None, None, 1,
-    )  # fmt: skip
-    found = symbol(code, "Gateway.charge")
-    assert (found.called_by, found.unclear_callers) == ((), 1)

@@ -22,6 +22,7 @@ from memory_bank.shared.engines.base import (
 )
 from memory_bank.shared.engines.postgres.postgres import Postgres
 from memory_bank.shared.word_weights import weigh_terms
+from tests.conftest import run_git
 
 EMBEDDER, DIMENSION = "test:4:0", 4
 BANK = ".memories"
@@ -89,6 +90,19 @@ def new_role(server: Any) -> Iterator[Callable[..., str]]:
         return made[-1]
 
     return make
+
+
+@pytest.fixture
+def shop(project: Path) -> Path:
+    """A project with a remote whose address has a password."""
+    run_git(project, "remote", "add", "origin", "https://me:hunter2@github.com/Acme/shop.git")
+    return project
+
+
+def settings(url: str, **others: object) -> dict[str, object]:
+    """Return the settings of a bank that uses a shared index, with `__` for the dots of names."""
+    named = {name.replace("__", "."): value for name, value in others.items()}
+    return {"shared.url": url, "memory.embedder": "static", **named}
 
 
 def as_role(url: str, role: str) -> str:

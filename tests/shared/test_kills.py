@@ -20,9 +20,8 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import SharedUnavailable
 from memory_bank.shared.publish import make, publish
-from tests.conftest import run_git as git
-from tests.shared.conftest import opened, run_sql
-from tests.shared.test_publish import commit, settings, whole
+from tests.shared.conftest import opened, run_sql, settings
+from tests.shared.test_publish import commit, whole
 from tests.support import forked
 
 pytestmark = pytest.mark.slow
@@ -32,12 +31,6 @@ MANY = 50
 ONCE = pytest.mark.parametrize(
     "times", [3, pytest.param(MANY, marks=pytest.mark.torture)], ids=["few", "many"]
 )
-
-
-@pytest.fixture
-def shop(project: Path) -> Path:
-    git(project, "remote", "add", "origin", "git@github.com:acme/shop.git")
-    return project
 
 
 @pytest.fixture

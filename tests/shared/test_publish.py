@@ -19,17 +19,11 @@ from memory_bank.shared.engines.base import AskedWord, Where
 from memory_bank.shared.publish import make, publish, unpublish
 from memory_bank.shared.word_weights import number_word
 from tests.conftest import run_git as git
-from tests.shared.conftest import every_row, opened, run_sql
+from tests.shared.conftest import every_row, opened, run_sql, settings
 from tests.support.files import write_files
 
 REPO = "github.com/acme/shop"
 SECRET = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st1ngPurp0s3sX"[:36].ljust(36, "q")
-
-
-@pytest.fixture
-def shop(project: Path) -> Path:
-    git(project, "remote", "add", "origin", "https://me:hunter2@github.com/Acme/shop.git")
-    return project
 
 
 @pytest.fixture
@@ -40,11 +34,6 @@ def index(empty_database: str, folder: Path) -> str:
     with open_bank(folder, settings=settings(empty_database)) as bank:
         make(bank.settings)
     return empty_database
-
-
-def settings(url: str, **others: object) -> dict[str, object]:
-    named = {name.replace("__", "."): value for name, value in others.items()}
-    return {"shared.url": url, "memory.embedder": "static", **named}
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from memory_bank.shared import shared_hits
 from memory_bank.shared.publish import make, publish
 from tests.conftest import run_git as git
 from tests.git.history_builder import commit_all
-from tests.shared.conftest import as_role, opened
+from tests.shared.conftest import as_role, opened, settings
 from tests.support.files import write_files
 
 SHOP, BLOG, APP = "github.com/acme/shop", "github.com/acme/blog", "github.com/acme/app"
@@ -31,12 +31,6 @@ NOTES = {
     },
     APP: {"login": "# Login\n\nThe login form keeps jobs of the queue waiting for a session.\n"},
 }
-
-
-def settings(url: str, **others: object) -> dict[str, object]:
-    named = {name.replace("__", "."): value for name, value in others.items()}
-    usual = {"shared.url": url, "memory.embedder": "static"}
-    return {**usual, **named}
 
 
 @pytest.fixture(scope="module")

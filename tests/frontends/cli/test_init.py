@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.files import write_files
+from tests.support.files import read_files, write_files
 
 from .conftest import Run, plain_text
 
@@ -92,33 +92,29 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def contents(folder: Path) -> dict[str, str]:
-    return {str(one): one.read_text() for one in folder.rglob("*") if one.is_file()}
-
-
 def test_without_a_terminal_it_writes_nothing_but_the_bank(
     mb: Run, project: Path, home: Path
 ) -> None:
-    before = contents(home)
+    before = read_files(home)
     assert mb("init").code == 0
     assert mb("init", "--yes", "--no-agents").code == 0
-    assert contents(home) == before
+    assert read_files(home) == before
     assert not list(project.glob(".c*"))
 
 
 def test_agents_are_set_up_by_one_answer_and_undone_without_a_byte_left(
     mb: Run, terminal: Run, project: Path, home: Path
 ) -> None:
-    before = contents(home)
+    before = read_files(home)
     declined = plain_text(terminal("init", keys="\n").out)
     assert "Claude Code" in declined
     assert "Gemini CLI" in declined
     assert "Codex" not in declined
-    assert contents(home) == before
+    assert read_files(home) == before
     answer = plain_text(terminal("init", keys="y\n").out)
     assert answer.count("[y/N]") == 1
-    after = contents(home)
-    written = {name for name in after if after[name] != before.get(name)}
+    after = read_files(home)
+    written = {str(home / name) for name in after if after[name] != before.get(name)}
     assert {Path(name).name for name in written} == {"settings.json", ".claude.json"}
     for name in written:
         assert os.path.relpath(name, project) in answer.replace("~", str(home)) or name in answer
@@ -129,19 +125,19 @@ def test_agents_are_set_up_by_one_answer_and_undone_without_a_byte_left(
     ]
     for agent in again["agents"]:
         assert mb("agents", "remove", agent["name"], "--yes").code == 0
-    assert contents(home) == before
+    assert read_files(home) == before
 
 
 def test_a_program_whose_own_folder_is_there_is_found_and_undone(
     mb: Run, project: Path, home: Path
 ) -> None:
     (home / ".copilot").mkdir()
-    before = contents(home)
+    before = read_files(home)
     found = {one["name"]: one for one in mb("init", "--yes", "--json").json["agents"]}
     assert found["copilot"]["written"]
     for name in found:
         assert mb("agents", "remove", name, "--yes").code == 0
-    assert contents(home) == before
+    assert read_files(home) == before
 
 
 def test_a_file_that_can_not_be_changed_is_said_and_the_others_are_written(
