@@ -9,8 +9,6 @@ from memory_bank.base.errors import BadInput, FileNotFound, SymbolNotFound
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
 from memory_bank.code import explain_symbol
-from memory_bank.code.commits import CountedCommit, CountedCommits
-from memory_bank.code.coupled import Coupling
 from memory_bank.code.explain_symbol import blast_radius
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.lookup import list_symbols
@@ -143,19 +141,3 @@ def test_only_files_with_a_reason_that_holds_are_coupled(code: Codebase, shop_ba
     with code.lock:
         coupling, _ = code.coupling(refresh=False)
     assert {one.file for one in coupling.of(ORDERS)} > {file for file, _ in shown(ORDERS)}
-
-
-def test_files_that_change_with_everything_are_left_out() -> None:
-    commits = [
-        CountedCommit(
-            age=age, when=1_000_000_000, size=3, subject="",
-            files=("a.py", "b.py", "CHANGELOG.md", "uv.lock"),
-        )
-        for age in range(3)
-    ]  # fmt: skip
-    files = ("a.py", "b.py", "CHANGELOG.md", "uv.lock")
-    history = CountedCommits(commits)
-    found = Coupling(history, files, imports={"b.py": ["a.py"]}).list_depended("a.py")
-    assert [(one.file, one.reason) for one in found] == [
-        ("b.py", "imports it, changed in 3 of its 3 commits")
-    ]

@@ -208,12 +208,6 @@ def test_names_that_are_not_utf8_are_left_out(tmp_path: Path) -> None:
     assert odd.commits[0].size == 2
 
 
-def test_without_commits_there_is_no_history(tmp_path: Path) -> None:
-    found = history(make(tmp_path / "tree", []))
-    assert found.commits == ()
-    assert found.notes == ("there are no commits yet",)
-
-
 def test_without_git_there_is_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = make(tmp_path / "tree", [Made({"a": "1"})])
     monkeypatch.setenv("PATH", "")

@@ -81,12 +81,6 @@ def test_the_type_says_what_speaks_for_it(
     assert [(one.file, one.coupling_type) for one in coupling.of("a")] == [("b", kind)]
 
 
-def test_a_file_without_history_has_its_imports() -> None:
-    (found,) = Coupling(CountedCommits(), FILES, imports={"a": {"b"}}).of("a")
-    assert (found.confidence, found.support, found.last_changed, found.risk) == (0.0, 0, "", "Low")
-    assert 0 < found.fused_score < 1
-
-
 def test_files_that_are_gone_are_left_out() -> None:
     coupling = Coupling(
         history("axb"), FILES, imports={"a": {"y"}}, likeness=lambda *_: {"z": 1.0, "a": 1.0}
