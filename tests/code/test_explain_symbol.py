@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.base.errors import BadInput, NoRepository, SymbolNotFound
+from memory_bank.base.errors import SymbolNotFound
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
 from memory_bank.code.explain_symbol import explain_symbol
@@ -158,15 +158,6 @@ def test_without_a_readable_history_the_rest_is_explained(
     assert [one.path for one in found.notes] == ["refs.md"]
 
 
-def test_where_code_is_turned_off_the_error_says_so(cited_shop: Path) -> None:
-    off = {"code.enabled": False}
-    with (
-        open_codebase(cited_shop, settings=off) as code,
-        pytest.raises(BadInput, match="turned off"),
-    ):
-        explain_symbol(code, "Order.place")
-
-
 def test_an_unknown_symbol_is_an_error(code: Codebase, shop_bank: Bank) -> None:
     with pytest.raises(SymbolNotFound, match="did you mean Gateway"):
         explain_symbol(code, "Gatway", shop_bank)
@@ -181,12 +172,6 @@ def test_no_bank_is_needed(cited_shop: Path, tmp_path: Path) -> None:
             found = explain_symbol(code, "Order.place")
             assert (found.notes, found.file_notes, found.details.access_count) == ((), (), 0)
         assert found.commits
-
-
-def test_a_bank_without_a_repository_is_a_clear_error(tmp_path: Path) -> None:
-    write_files(tmp_path / "plain", {**FILES, ".memories/note.md": "# Note\n"})
-    with pytest.raises(NoRepository, match="no git work tree"):
-        open_codebase(tmp_path / "plain")
 
 
 def test_a_bank_below_the_root_of_the_work_tree_names_files_from_its_project(

@@ -183,14 +183,6 @@ def test_refused_files_are_listed_and_not_read_again(
     assert read == []
 
 
-def test_a_damaged_table_is_made_again(shop: Path, table: SymbolTable) -> None:
-    before = ids(table)
-    table.close()
-    table.file.write_bytes(b"no database" * 1000)
-    table.refresh()
-    assert ids(table) == before
-
-
 def test_another_version_of_the_parser_reads_all_again(
     shop: Path, table: SymbolTable, open_table: OpenTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -349,12 +349,6 @@ def test_an_answer_is_whole_while_notes_change(folder: Path, opening: Opening) -
     assert len(paths(bank, "kestrel", limit=100)) == 20
 
 
-def test_a_note_is_found_right_after_it_was_remembered(bank: Bank) -> None:
-    assert paths(bank, "goshawk") == []
-    path = remember(bank, "A goshawk in the wood.").path
-    assert paths(bank, "goshawk") == [path]
-
-
 def test_words_that_no_note_has_are_said(bank: Bank) -> None:
     def said(query: str, **options: object) -> list[str]:
         found = recall(bank, query, count_access=False, mode="lexical", **options)  # type: ignore[arg-type]
