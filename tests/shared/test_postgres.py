@@ -34,11 +34,14 @@ SHOP, BLOG = "git.example.org/acme/shop", "git.example.org/acme/blog"
 ANYWHERE = Where()
 
 
+def asked(engine: SharedEngine, word: str) -> list[AskedWord]:
+    (number,) = map(number_word, weighted_stems(word))
+    return [AskedWord(number, 1.0, engine.frequencies([number]).get(number, 0))]
+
+
 def found(engine: SharedEngine, word: str, where: Where = ANYWHERE, limit: int = 10) -> list[str]:
     """Return the texts that have a word."""
-    (number,) = map(number_word, weighted_stems(word))
-    asked = AskedWord(number, 1.0, engine.frequencies([number]).get(number, 0))
-    matches = engine.words([asked], limit, where)
+    matches = engine.words(asked(engine, word), limit, where)
     texts = engine.passages([one.row for one in matches])
     return [texts[one.row].text for one in matches]
 
