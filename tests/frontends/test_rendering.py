@@ -18,6 +18,7 @@ from memory_bank.base.rendering import (
     render_failure,
     to_plain,
 )
+from memory_bank.base.screen import count_cells
 from memory_bank.frontends.cli.console import Console
 
 
@@ -201,3 +202,27 @@ def test_a_table_breaks_no_word_and_leaves_none_out(
     assert not given_words - printed
     longest = max(map(len, given_words))
     assert all(len(line) <= max(columns, longest + 8) for line in lines)
+
+
+@pytest.mark.parametrize(
+    "text", ["我们决定使用数据库来保存所有的笔记，因为它比文件更快。" * 3, "我们 " + "笔记" * 40]
+)
+def test_a_paragraph_without_spaces_is_wrapped_by_columns(text: str) -> None:
+    stream = _Terminal()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "60")
+        patch.setenv("TERM", "xterm")
+        Console(stream).block(text, "  ")
+    lines = stream.getvalue().splitlines()
+    assert max(map(count_cells, lines)) <= 60
+    assert all(line.startswith("  ") for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_a_long_path_of_letters_with_marks_stays_whole() -> None:
+    stream, path = _Terminal(), "/Users/jose/" + "Bu\u0308cher/" * 12
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "60")
+        patch.setenv("TERM", "xterm")
+        Console(stream).hanging(4, ["see ", (path, "place"), " for more"])
+    assert path in stream.getvalue()

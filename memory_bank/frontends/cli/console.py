@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, TextIO
@@ -113,16 +113,16 @@ class Console:
 
     def block(self, text: str, indent: str = "", style: str = "") -> None:
         """Print text of several lines, indented; long lines are wrapped on a terminal."""
-        for line in make_visible(text.replace("\r\n", "\n")).split("\n"):
-            self._wrapped(indent, len(indent), [(line, style)], self.width)
+        lines = make_visible(text.replace("\r\n", "\n")).split("\n")
+        self._wrapped(indent, len(indent), [[(line, style)] for line in lines], self.width)
 
     def labelled(self, label: str, style: str, text: str) -> None:
         """Print a label followed by a text, which is wrapped on a terminal."""
-        self._wrapped((label, style), len(label), [text], self.width)
+        self._wrapped((label, style), len(label), [[text]], self.width)
 
     def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
         """Print a line, its first part less indented; on a terminal it is wrapped below that."""
-        self._wrapped(" " * max(indent - _HANG, 0), indent, pieces, self.columns)
+        self._wrapped(" " * max(indent - _HANG, 0), indent, [pieces], self.columns)
 
     def fold_line(self, line: str, indent: int) -> list[str]:
         """Return a line as lines that fit the width of a terminal behind an indent."""
@@ -130,19 +130,37 @@ class Console:
             return [line]
         return [part.plain for part in self._wrap([line], self.width - indent)]
 
-    def _wrapped(self, prefix: Piece, indent: int, pieces: Sequence[Piece], width: int) -> None:
-        """Print pieces after a prefix; on a terminal they are wrapped, the other lines indented."""
+    def _wrapped(
+        self, prefix: Piece, indent: int, lines: Iterable[Sequence[Piece]], width: int
+    ) -> None:
+        """Print lines after a prefix; on a terminal they are wrapped, and what follows indented."""
         if not self.terminal:
-            self.line(prefix, *pieces)
+            for line in lines:
+                self.line(prefix, *line)
             return
-        for number, part in enumerate(self._wrap(pieces, max(width - indent, _NARROWEST))):
-            self._print(self._text([" " * indent if number else prefix]).append_text(part))
+        from rich.text import Text
+
+        first, others = self._text([prefix]), self._text([" " * indent])
+        parts = [
+            (others if number else first).copy().append_text(part)
+            for line in lines
+            for number, part in enumerate(self._wrap(line, max(width - indent, _NARROWEST)))
+        ]
+        self._print(Text("\n", end="").join(parts))
 
     def _text(self, pieces: Sequence[Piece]) -> Text:
         """Return pieces as a text of rich."""
+        from rich.ansi import SGR_STYLE_MAP
         from rich.text import Text
 
-        return Text.from_ansi("".join(map(self._paint, pieces)), end="")
+        text = Text(end="")
+        for piece in pieces:
+            words, style = (piece, "") if isinstance(piece, str) else piece
+            codes = _STYLES.get(style, "").split(";")
+            text.append(
+                one_line(words), " ".join(SGR_STYLE_MAP[int(code)] for code in codes if code)
+            )
+        return text
 
     def _wrap(self, pieces: Sequence[Piece], width: int) -> list[Text]:
         """Wrap pieces between words; a longer word has a line of its own.
@@ -154,14 +172,15 @@ class Console:
         long_words = [
             match.span()
             for match in re.finditer(rf"\S{{{width + 1},}} *", text.plain)
-            if count_cells(match[0]) == len(match[0])
+            if count_cells(match[0]) <= len(match[0])
         ]
-        for part in text.divide(at for span in long_words for at in span):
+        parts = text.divide(at for span in long_words for at in span)
+        for number, part in enumerate(parts):  # every second one is a long word
             part.rstrip()
-            if len(part) <= width or " " in part.plain:
-                lines += part.wrap(self.rich, width) if part or not long_words else ()
-            else:
+            if number % 2:
                 lines.append(part)
+            elif part or not long_words:
+                lines += part.wrap(self.rich, width)
         for line in lines:
             line.rstrip()
         return lines
@@ -207,7 +226,7 @@ class Console:
                     if cell
                 ]
                 if parts:
-                    self._wrapped(" " * _STACKED, _STACKED, [" · ".join(parts)], self.columns)
+                    self._wrapped(" " * _STACKED, _STACKED, [[" · ".join(parts)]], self.columns)
                 self._print_below(below, number)
         if shared_cells:
             self.labelled("in all: ", "dim", shared_cells)

@@ -127,6 +127,20 @@ def test_an_empty_index_has_one_file_and_sees_what_another_process_puts(tmp_path
         KeywordIndex(folder, "stranger", name="words", unit="passages").check()
 
 
+def test_what_a_former_index_still_writes_does_not_stop_a_new_one(tmp_path: Path) -> None:
+    folder = tmp_path / "words"
+    index = KeywordIndex(folder, "owner", name="words", unit="passages")
+    index.clear()
+    (folder / ".managed.json").write_text("[]", encoding="utf-8")
+    index.put([IndexedPassage(1, 1, "A", (), "heron", 1)], [])
+    index.commit()
+    assert list(index.find(Question("heron"), 10, Scope()).rows) == [1]
+    for file in folder.glob("[!.s]*"):
+        file.unlink()
+    with pytest.raises(IndexDamaged):  # something was put, and is lost
+        index.check()
+
+
 def test_few_passages_stay_in_one_segment(tmp_path: Path) -> None:
     with filled(tmp_path, "a heron") as index:
         put = [IndexedPassage(2, 2, "B", (), "a stork", 2)]

@@ -94,9 +94,14 @@ class ChecksumVerifier:
             raise self._damaged(f"its {_META} is missing") from error
 
     def empty(self) -> bool:
-        """Tell whether tantivy has made no file yet."""
+        """Tell whether nothing was put yet.
+
+        A thread of a former index in this folder may still leave a hidden file of tantivy's.
+        """
         with suppress(OSError):
-            return os.listdir(self._folder) == [_FILE]  # noqa: PTH208  (in each answer)
+            names = os.listdir(self._folder)  # noqa: PTH208  (in each answer)
+            is_bare = [name for name in names if not name.startswith(".")] == [_FILE]
+            return is_bare and not self._load()
         return False
 
     def record(self) -> Signature | None:
@@ -302,8 +307,8 @@ class KeywordIndex:
         """
         with _guarded(self._folder):
             if self._writer is None:
-                self._checksums.check()  # damaged segments must not be merged into new ones
-                if self._checksums.empty():
+                # damaged segments must not be merged into new ones
+                if self._checksums.check() == _NO_SEGMENTS:
                     if not entries:
                         return
                     tantivy.Index(self._schema, path=str(self._folder))
