@@ -17,7 +17,7 @@ from memory_bank.base.text import join_link
 from memory_bank.notes import names
 from memory_bank.notes.link_targets import TargetNames, resolve_target
 from memory_bank.search import snippets
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, filters, link_rows
 
 GHOST = "ghost:"
@@ -78,7 +78,7 @@ def find_node(bank: Bank, name: str) -> str:
 def list_linked_titles(bank: Bank, paths: Collection[str]) -> dict[str, dict[str, str]]:
     """Return, for each note, the titles of the notes to which it links, by the targets it names."""
 
-    def ask(view: View) -> dict[str, dict[str, str]]:
+    def ask(view: IndexView) -> dict[str, dict[str, str]]:
         rows = {path: open_index.note_at(view.manifest, path) for path in paths}
         links = {path: link_rows.read_outgoing(view.manifest, row.number) if row else []
                  for path, row in rows.items()}  # fmt: skip
@@ -104,11 +104,11 @@ def _is_other_file(bank: Bank, file: str, note: str) -> bool:
     return any(row.ghost == file for row in bank.read(partial(_to_ghost, name=file)))
 
 
-def _to_ghost(view: View, name: str) -> list[Link]:
+def _to_ghost(view: IndexView, name: str) -> list[Link]:
     return link_rows.find_to_ghost(view.manifest, name)
 
 
-def map_linked_notes(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
+def map_linked_notes(view: IndexView, node: str) -> dict[int, tuple[LinkShown, ...]]:
     """Map the numbers of the notes that link to a note or ghost to those links."""
     if node.startswith(GHOST):
         into = link_rows.find_to_ghost(view.manifest, node.removeprefix(GHOST))

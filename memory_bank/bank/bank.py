@@ -27,7 +27,7 @@ from memory_bank.notes.names import link_name, lookup_key, name_included
 from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.storage.store import Store
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits, Progress, SyncReport
-from memory_bank.search.index import EMBED_SECONDS, View
+from memory_bank.search.index import EMBED_SECONDS, IndexView
 from memory_bank.search.manifest import document_rows
 
 Result = TypeVar("Result")
@@ -299,7 +299,9 @@ class Bank(Closing):
             self.settings = self.settings._replace(memory=memory_settings, origins=origins)
             self._index.include(self.settings)
 
-    def answer(self, ask: Callable[[View], Result], progress: Progress | None = None) -> Result:
+    def answer(
+        self, ask: Callable[[IndexView], Result], progress: Progress | None = None
+    ) -> Result:
         """Update the index from the files and query it; the query must change nothing."""
         with self.lock:
             self.catch_up(progress)

@@ -34,7 +34,7 @@ from memory_bank.notes.note import Meta, read_data
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits
-from memory_bank.search.index import Index, ReopenedIndex, View, discard_manifest, empty_index
+from memory_bank.search.index import Index, IndexView, ReopenedIndex, discard_manifest, empty_index
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Access, Scope
@@ -92,7 +92,7 @@ class OpenIndex(ReopenedIndex):
         """Whether the index is elsewhere, since the disk of its own place is full."""
         self._memory: TemporaryDirectory[str] | None = None
 
-    def read(self, ask: Callable[[View], Result]) -> Result:
+    def read(self, ask: Callable[[IndexView], Result]) -> Result:
         """Query the index as `ReopenedIndex` does; if its disk is full, one that is elsewhere."""
         with self.lock:
             try:
@@ -110,7 +110,7 @@ class OpenIndex(ReopenedIndex):
                 self.close()
                 raise
 
-    def opened(self) -> View:
+    def opened(self) -> IndexView:
         """Return the index, opened again when its files were deleted or replaced."""
         lost = replaced = False
         if self._view is not None and not self._view.index.current():
@@ -128,7 +128,7 @@ class OpenIndex(ReopenedIndex):
                 repaired=self._repairs.add,
                 limits=self._limits,
             )
-            self._view = View(index, self.source, self.settings, self._accesses)
+            self._view = IndexView(index, self.source, self.settings, self._accesses)
             if lost or replaced:
                 with index.manifest.guarded():
                     try:

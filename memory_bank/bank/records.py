@@ -8,7 +8,7 @@ from memory_bank.bank.backlinks import LinkShown
 from memory_bank.base import NamedTuple, in_json
 from memory_bank.base.documents import Fault
 from memory_bank.notes.note import Meta
-from memory_bank.notes.okf import Source
+from memory_bank.notes.okf import StatedSource
 from memory_bank.search.retrievers.base import Reason
 
 
@@ -108,7 +108,7 @@ class ShownNote(NamedTuple):
     sentence: str | None = None
     """Of one that cites code, the sentence of its first link; its own first one if that says
     nothing."""
-    sources: tuple[Source, ...] | None = None
+    sources: tuple[StatedSource, ...] | None = None
     """What it derives from, after what it describes; None if it doesn't say."""
 
     @property

@@ -32,7 +32,7 @@ class Place(NamedTuple):
     line: int | None = None
 
 
-class Hit(NamedTuple):
+class ShownHit(NamedTuple):
     """Something that a search found."""
 
     place: Place | str
@@ -67,7 +67,9 @@ def style_piece(call: Call, piece: Piece | Place) -> Piece:
     return (format_place(call, piece), "place") if isinstance(piece, Place) else piece
 
 
-def print_hits(call: Call, hits: Sequence[Hit], spans: Spans, *, remarks: int, whole: bool) -> None:
+def print_hits(
+    call: Call, hits: Sequence[ShownHit], spans: Spans, *, remarks: int, whole: bool
+) -> None:
     """Print hits, best first; on a terminal, snippets are shortened to fit the screen.
 
     `remarks` is the number of lines that follow; if `whole`, the answer may be longer.
@@ -86,7 +88,7 @@ def print_hits(call: Call, hits: Sequence[Hit], spans: Spans, *, remarks: int, w
 class _PrintedHit:
     """A hit, and the lines of its snippet."""
 
-    def __init__(self, call: Call, rank: int, hit: Hit, spans: Spans) -> None:
+    def __init__(self, call: Call, rank: int, hit: ShownHit, spans: Spans) -> None:
         self.console, self.call, self.rank, self.hit = call.console, call, rank, hit
         self.spans = spans
         text = make_visible(hit.snippet.replace("\r\n", "\n"))

@@ -48,7 +48,7 @@ class TooComplex(ValueError):
         self.index = index
 
 
-class Table(NamedTuple):
+class TomlTable(NamedTuple):
     """The text of a table, and the comments between it and the next header.
 
     The first has no header and no keys.
@@ -69,9 +69,9 @@ def parse_toml(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def split_tables(text: str) -> list[Table]:
+def split_tables(text: str) -> list[TomlTable]:
     """Return the tables of a text that `parse_toml` accepts; the first is above all headers."""
-    table_list: list[Table] = []
+    table_list: list[TomlTable] = []
     spans = [*_spans(text), (len(text), len(text))]
     for (start, end), (following, _) in pairwise(spans):
         tree: Any = (
@@ -81,7 +81,7 @@ def split_tables(text: str) -> list[Table]:
         while tree and isinstance(tree, dict):
             keys += tree
             tree = tree[keys[-1]]
-        table_list.append(Table(tuple(keys), start, text[start:end], text[end:following]))
+        table_list.append(TomlTable(tuple(keys), start, text[start:end], text[end:following]))
     return table_list
 
 

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from memory_bank.base import NamedTuple, shorten
 from memory_bank.base.hit_view import (
     WEAKER,
-    Hit,
     Place,
+    ShownHit,
     Spans,
     format_place,
     print_hits,
@@ -93,7 +93,7 @@ class Lines(NamedTuple):
     lines: Sequence[str | Place]
 
 
-Part = Entry | Hit | Table | Block | Lines | str
+Part = Entry | ShownHit | Table | Block | Lines | str
 
 
 class View(NamedTuple):
@@ -153,7 +153,7 @@ def write_terminal(call: Call, view: View) -> None:
         text = _append_facts(f"{view.head[0].lower()}{view.head[1:]}", view.facts)
         (call.remark if view.code == NOTHING else call.console.line)(text)
     _print_parts(call, view.parts)
-    if hits := [part for part in view.parts if isinstance(part, Hit)]:
+    if hits := [part for part in view.parts if isinstance(part, ShownHit)]:
         others = len(hits) < len(view.parts)
         if others:
             call.console.line()
@@ -167,7 +167,7 @@ def _print_parts(call: Call, parts: Sequence[Part]) -> None:
     for number, part in enumerate(parts):
         if isinstance(part, str):
             call.console.line((part, "dim"))
-        elif isinstance(part, Hit):
+        elif isinstance(part, ShownHit):
             continue
         elif isinstance(part, Table):
             _print_table(call, part)
@@ -240,7 +240,7 @@ def write_agent(view: View, quotes: Quotes) -> str:
     untitled = [part for part in view.parts if isinstance(part, Table) and not part.title]
     headings = [" | ".join(table.headings) for table in untitled]
     head = ": ".join(filter(None, (_append_facts(view.head, view.facts), *headings)))
-    parts = _hit_texts([part for part in view.parts if isinstance(part, Hit)], quotes)
+    parts = _hit_texts([part for part in view.parts if isinstance(part, ShownHit)], quotes)
     parts += _part_texts(view.parts, quotes)
     lines = [line for part in view.parts for line in _lines_of(part)]
     if lines:
@@ -290,7 +290,7 @@ def _fit_to_tokens(lines: Sequence[str], most: int) -> Sequence[str]:
     return cut_lines[: sum(total <= most for total in totals)]
 
 
-def _hit_texts(hits: Sequence[Hit], quotes: Quotes) -> list[str]:
+def _hit_texts(hits: Sequence[ShownHit], quotes: Quotes) -> list[str]:
     """Return hits quoted one by one, the weaker ones apart, and rows of hits together."""
     whole = [(hit.weak, quotes.quote(hit.text, hit.about)) for hit in hits if hit.about]
     parts = [text for weak, text in whole if not weak]

@@ -25,7 +25,7 @@ from memory_bank.code.index.database import CodeDatabase
 from memory_bank.code.lookup import SCHEME, linked_symbol
 from memory_bank.notes import names
 from memory_bank.notes.sections import sentence_around, sentence_below
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import find_to_code
 
@@ -80,7 +80,7 @@ def find_citing_notes(
     )
 
 
-def _list_applying(view: View, path: str) -> tuple[ShownNote, ...]:
+def _list_applying(view: IndexView, path: str) -> tuple[ShownNote, ...]:
     """Return the notes that name a file by the patterns of their `applies_to`."""
     if not document_rows.count_values(view.manifest, APPLIES_TO):
         return ()
@@ -101,7 +101,7 @@ def _list_applying(view: View, path: str) -> tuple[ShownNote, ...]:
     return tuple(sorted(notes, key=lambda note: note.path))
 
 
-def yield_unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
+def yield_unknown_symbols(view: IndexView, table: CodeDatabase) -> Iterator[Finding]:
     """Yield the references of notes to symbols that the code doesn't have, or has several of."""
     rows = [
         (row, linked_symbol(row)) for row in link_rows.find_to_code(view.manifest, SCHEME, SCHEME)
@@ -146,7 +146,7 @@ def _find_misspelled(table: CodeDatabase, name: str) -> list[str]:
 
 
 def _list_links(
-    view: View, bank: Bank, code: Codebase, path: str, names: Collection[str]
+    view: IndexView, bank: Bank, code: Codebase, path: str, names: Collection[str]
 ) -> list[_Link]:
     """Return the links of notes to a file, and those to symbols that have one of some names."""
     rows = find_to_code(view.manifest, _find_ghost_name(bank, code, path), SCHEME)
@@ -174,7 +174,7 @@ def _list_links(
     return links
 
 
-def _list_links_to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[Link]:
+def _list_links_to_note(view: IndexView, bank: Bank, code: Codebase, path: str) -> list[Link]:
     """Return the links to a file of the work tree that is a note itself."""
     file = str(code.root / path)
     for key in (names.link_name(file, bank.layout), names.name_included(file, bank.layout)):

@@ -40,7 +40,7 @@ from memory_bank.notes.characters import decode
 from memory_bank.notes.source import READER, build_document
 from memory_bank.search.candidates import Accesses
 from memory_bank.search.engine import Hit, SearchResult
-from memory_bank.search.index import Index, ReopenedIndex, View, discard_manifest
+from memory_bank.search.index import Index, IndexView, ReopenedIndex, discard_manifest
 from memory_bank.search.manifest import entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import Query, parse
@@ -381,7 +381,7 @@ class CodeLane(ReopenedIndex):
         self._drop()
         self.source.close()
 
-    def opened(self) -> View:
+    def opened(self) -> IndexView:
         """Return the index, opened again when its files were deleted or replaced."""
         if self._view is not None and not self._view.index.current():
             self._drop()
@@ -391,7 +391,7 @@ class CodeLane(ReopenedIndex):
             # a commit mostly has one passage, which then stands for the whole message
             without = {"notes"} if self.source.name == "commits" else ()
             index = Index(self._place, self.source, self._settings, without=without)
-            self._view = View(index, self.source, self._settings, self._accesses)
+            self._view = IndexView(index, self.source, self._settings, self._accesses)
         return self._view
 
     def rebuild(self) -> None:
@@ -447,7 +447,7 @@ def _use_quick_embedder(settings: Settings) -> Settings:
     return settings._replace(memory=settings.memory._replace(embedder="static"))
 
 
-def _find_scope(view: View, conditions: Sequence[tuple[str, str]]) -> Scope:
+def _find_scope(view: IndexView, conditions: Sequence[tuple[str, str]]) -> Scope:
     """Return the passages that meet conditions on folder, kind and language."""
     file_conditions = [Condition(key, value) for key, value in conditions if key != "kind"]
     scope = filters.find_scope(view.manifest, file_conditions, hidden=True)

@@ -25,7 +25,7 @@ from memory_bank.code.parse.parsed_file import TEST, Symbol
 from memory_bank.code.records import CouplingAnswer, SymbolDetails, SymbolList
 from memory_bank.notes.sections import sentence_below
 from memory_bank.search.document_changes import Progress
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows
 
 TEST_KIND, FILE, DOCUMENT, NOTE, COMMIT = "test", "file", "document", "note", "commit"
@@ -88,7 +88,7 @@ def _find_test(code: Codebase, name: str) -> SymbolRow | None:
 def _find_note(code: Codebase, bank: Bank, name: str) -> SymbolRow | None:
     """Return a note by its id, or by its path in the bank."""
 
-    def find_note(view: View) -> tuple[NoteRow, str] | None:
+    def find_note(view: IndexView) -> tuple[NoteRow, str] | None:
         numbers = document_rows.known_as(view.manifest, [name])
         rows = document_rows.read_documents(view.manifest, numbers)
         path = rows[min(rows)].key if rows else name

@@ -15,7 +15,7 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note_change import MAX_CHARACTERS, Words, share_of_words, split_words
 from memory_bank.notes.schema import folder_for_type
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.trust.authors import join_warnings
@@ -126,7 +126,7 @@ def find_similar(bank: Bank, content: str, *, besides: str | None = None) -> str
 
 
 def similar_notes(
-    view: View,
+    view: IndexView,
     content: str,
     words_by_path: dict[str, Words] | None = None,
     *,
@@ -156,7 +156,7 @@ def similar_notes(
     return {path: share for path, share in shares.items() if share >= ALIKE}
 
 
-def _find_nearest(bank: Bank, view: View, content: str, besides: str | None) -> str | None:
+def _find_nearest(bank: Bank, view: IndexView, content: str, besides: str | None) -> str | None:
     shares = {
         path: share
         for path, share in similar_notes(view, content).items()
@@ -169,6 +169,6 @@ def _is_comparable(row: Document, size: int) -> bool:
     return row.size <= 2 * size + _HEADER and row.data.get("status") != "archived"
 
 
-def _read_body(view: View, row: Document) -> str:
+def _read_body(view: IndexView, row: Document) -> str:
     text = view.source.text(row.key, row.hash, _EVERY_LINE) or ""
     return front_matter.split(text).body

@@ -19,7 +19,7 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import EmbedderUnavailable, MemoryBankError
 from memory_bank.notes.roots import Roots
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.search.retrievers.keyword import analyzer
@@ -134,7 +134,7 @@ def _stem_text(text: str) -> frozenset[str]:
     return frozenset(stems) - analyzer.STOP_WORDS
 
 
-def map_amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
+def map_amended(view: IndexView, notes: Sequence[DatedNote]) -> dict[int, int]:
     """Map the places of some of the notes to those of newer ones that may amend them.
 
     Pairs that a link connects are left out: a person has said how they relate.
@@ -153,7 +153,7 @@ def map_amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
 
 
 def find_amended_by_meaning(
-    view: View, notes: Sequence[DatedNote], hits: Sequence[Hit]
+    view: IndexView, notes: Sequence[DatedNote], hits: Sequence[Hit]
 ) -> dict[int, int]:
     """Map as `map_amended` does, of hits whose passages are about one subject by their vectors.
 
@@ -199,7 +199,7 @@ def _continues(title: str, older_title: str) -> bool:
     )
 
 
-def _read_vectors(view: View, rows: Sequence[int]) -> dict[int, list[float]]:
+def _read_vectors(view: IndexView, rows: Sequence[int]) -> dict[int, list[float]]:
     """Return the vectors of those passages that have one."""
     try:
         vectors = cast("VectorIndex | None", view.index.retrievers.get("vectors"))
@@ -215,7 +215,7 @@ def _cosine(vectors: Mapping[int, Sequence[float]], older: Hit, newer: Hit) -> f
 
 
 def _drop_linked(
-    view: View, notes: Sequence[DatedNote], pairs: Mapping[int, int]
+    view: IndexView, notes: Sequence[DatedNote], pairs: Mapping[int, int]
 ) -> dict[int, int]:
     """Leave out the pairs of notes that a link connects."""
     numbers = [note.row.number for note in notes]
@@ -239,7 +239,7 @@ def find_amended(bank: Bank, path: str) -> str | None:
 def find_amended_indexed(bank: Bank, path: str) -> str | None:
     """Return what `find_amended` does, for a note that is indexed."""
 
-    def find(view: View) -> str | None:
+    def find(view: IndexView) -> str | None:
         row = document_rows.document_at(view.manifest, path)
         return row and find_older(bank.roots, view, row)
 
@@ -249,7 +249,7 @@ def find_amended_indexed(bank: Bank, path: str) -> str | None:
         return None
 
 
-def find_older(roots: Roots, view: View, row: Document) -> str | None:
+def find_older(roots: Roots, view: IndexView, row: Document) -> str | None:
     """Return the path of the older note that a note may amend, if any."""
     if row.hidden:
         return None
@@ -268,7 +268,7 @@ def find_older(roots: Roots, view: View, row: Document) -> str | None:
     return next((notes[old - 1].row.key for old, new in pairs.items() if new == 0), None)
 
 
-def date_notes(roots: Roots, view: View, rows: Iterable[Document]) -> list[DatedNote]:
+def date_notes(roots: Roots, view: IndexView, rows: Iterable[Document]) -> list[DatedNote]:
     """Return notes with their texts and their dates: that in front matter, or of a commit."""
     rows = list(rows)
     numbers = [row.number for row in rows]
@@ -289,7 +289,7 @@ def date_notes(roots: Roots, view: View, rows: Iterable[Document]) -> list[Dated
 class _Likeness:
     """How alike notes are: the cosine of their words, each with its rarity in the bank."""
 
-    def __init__(self, view: View, notes: Sequence[DatedNote]) -> None:
+    def __init__(self, view: IndexView, notes: Sequence[DatedNote]) -> None:
         self.notes = notes
         self.squares = {word: rarity**2 for word, rarity in _measure_rarity(view, notes).items()}
         self.lengths = [self._length(note.words) for note in notes]
@@ -311,7 +311,7 @@ class _Likeness:
         return math.sqrt(sum(map(self.squares.__getitem__, words)))
 
 
-def _measure_rarity(view: View, notes: Iterable[DatedNote]) -> Mapping[str, float]:
+def _measure_rarity(view: IndexView, notes: Iterable[DatedNote]) -> Mapping[str, float]:
     words = frozenset[str]().union(*(note.words for note in notes))
     size, note_counts = cast("KeywordIndex", view.index.retrievers.get("notes")).counts(words)
     return {word: math.log1p(size / max(1, note_counts.get(word, 1))) for word in words}

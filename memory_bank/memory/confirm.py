@@ -27,7 +27,7 @@ from memory_bank.notes import front_matter, okf
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Meta
 from memory_bank.notes.schema import normalise_tags
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.compress import compress_now
@@ -142,7 +142,7 @@ def _confirm_text(
 def _list_citations(bank: Bank, path: str) -> list[CodeCitation]:
     tree = find_work_tree(bank.layout.project)
 
-    def read(view: View) -> list[CodeCitation]:
+    def read(view: IndexView) -> list[CodeCitation]:
         numbers = document_rows.find_numbers(view.manifest, {path})
         return list_citations(view.manifest, bank, tree, numbers)
 

@@ -318,7 +318,7 @@ class _Export:
 _SESSION = "it is of a session"
 
 
-def _successors(view: index.View, numbers: set[int]) -> dict[str, str]:
+def _successors(view: index.IndexView, numbers: set[int]) -> dict[str, str]:
     """Map the paths of superseded notes to those of their successors."""
     found = link_rows.map_superseded(view.manifest, numbers)
     rows = document_rows.read_documents(

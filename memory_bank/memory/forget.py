@@ -28,7 +28,7 @@ from memory_bank.memory.forget_report import NOTE, OBSERVATION, SESSION, TEXT, F
 from memory_bank.notes import names, parsing
 from memory_bank.notes.roots import NoteRoot
 from memory_bank.notes.storage import files
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.link_rows import read_incoming
@@ -355,7 +355,7 @@ def remove_files(run: Removal, targets: Sequence[File]) -> list[str]:
     return live
 
 
-def _known_as(view: View, path: str) -> str:
+def _known_as(view: IndexView, path: str) -> str:
     row = document_rows.document_at(view.manifest, path)
     return row.known_as if row else path
 
@@ -363,7 +363,7 @@ def _known_as(view: View, path: str) -> str:
 def _add_links(run: Removal, path: str) -> None:
     """Report the notes that link to a removed note: they stay, and may say what it said."""
 
-    def sources(view: View) -> list[str]:
+    def sources(view: IndexView) -> list[str]:
         row = document_rows.document_at(view.manifest, path)
         links = read_incoming(view.manifest, row.number) if row else []
         return sorted({link.source_key for link in links} - {path})
@@ -423,7 +423,7 @@ def _remove_events(run: Removal, identity: str, targets: Sequence[File]) -> None
                         store.remove_pending([event.id for event in events])
 
 
-def session_ids(view: View, name: str) -> list[str]:
+def session_ids(view: IndexView, name: str) -> list[str]:
     """Return the ids of indexed sessions that are exactly a name."""
     rows = document_rows.find_by_field(view.manifest, "session_id", name.casefold())
     return [session_id for row in rows if (session_id := read_session_id(row)) == name]

@@ -18,7 +18,7 @@ from memory_bank.base.documents import Link
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, quote_path
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, count_cells, print_list
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import find_problems, read_links_of
 from memory_bank.search.manifest.manifest import Manifest
@@ -70,7 +70,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
         rows = bank.read(lambda view: link_rows.find_to_ghost(view.manifest, ghost))
         return NoteLinks(node, (), tuple(map(LinkShown, rows)))
 
-    def read(view: View) -> tuple[Sequence[Link], Sequence[Link], Sequence[str]]:
+    def read(view: IndexView) -> tuple[Sequence[Link], Sequence[Link], Sequence[str]]:
         note = open_index.note_at(view.manifest, node)
         number = note.number if note else -1
         out = link_rows.read_outgoing(view.manifest, number)
@@ -139,7 +139,7 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
     return tuple(row._replace(score=round(row.score, 4)) for row in best)
 
 
-def count_problems(view: View) -> Counter[str]:
+def count_problems(view: IndexView) -> Counter[str]:
     """Count ghosts, broken links and orphans of the whole bank."""
     rows = link_rows.all_links(view.manifest)
     linked = {row.dest for row in rows if row.dest not in {None, row.source}}
@@ -311,7 +311,7 @@ def describe_dead_links(bank: Bank, path: str, text: str) -> str:
     if "[" not in text:
         return ""
 
-    def read(view: View) -> dict[str, int]:
+    def read(view: IndexView) -> dict[str, int]:
         rows = [
             row
             for row in read_links_of(view.manifest, [path])

@@ -27,7 +27,7 @@ from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.notes.note_change import NoteChange
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.folders import read_stat
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.entries import OBSERVATION
 from memory_bank.search.manifest.link_rows import read_incoming, read_outgoing
@@ -116,7 +116,7 @@ def view_note(bank: Bank, name: str) -> NoteView:
     has_observations = f"^{OBSERVATION}" in note.content  # parsing a long note again takes its time
     sections = bank.store.read(note.path).body.sections if has_observations else ()
 
-    def ask(view: View) -> NoteView:
+    def ask(view: IndexView) -> NoteView:
         row = open_index.note_at(view.manifest, note.path)
         if row is None:
             raise NoteNotFound(f"{note.path} is not indexed", Hint.CHECK_BANK)
@@ -162,7 +162,7 @@ def find_exactly(bank: Bank, name: str) -> str | None:
 
 
 def _resolve_goals(
-    bank: Bank, view: View, rows: Sequence[Link], titles: Mapping[int, str]
+    bank: Bank, view: IndexView, rows: Sequence[Link], titles: Mapping[int, str]
 ) -> list[tuple[Link, LinkedPlace]]:
     """Return links with their goals."""
     tree = repository.find_worktree(bank.layout.project)
@@ -242,7 +242,7 @@ def _yield_observations(
             yield section.name, section.headings[-1], goals.wiki(written)[0] if written else None
 
 
-def _read_successor(view: View, number: int) -> NoteRow | None:
+def _read_successor(view: IndexView, number: int) -> NoteRow | None:
     row = document_rows.read_documents(view.manifest, {number}).get(number)
     return open_index.note_of(row) if row else None
 

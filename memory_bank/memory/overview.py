@@ -20,7 +20,7 @@ from memory_bank.memory.links import count_problems
 from memory_bank.memory.records import Stats
 from memory_bank.notes.names import name_of
 from memory_bank.notes.roots import SESSIONS
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import NOTES, EntryConditions
 from memory_bank.search.manifest.filters import Condition
@@ -157,7 +157,7 @@ def read_overview(bank: Bank, recent: int = 12) -> Overview:
     own = bank_project(bank)
     total = count_sessions(bank)
 
-    def read(view: View) -> Overview:
+    def read(view: IndexView) -> Overview:
         observations, read_tokens, work_tokens = entries.count_observations(view.manifest)
         newest = entries.list_entries(view.manifest, EntryConditions(), recent)
         return Overview(
@@ -191,7 +191,7 @@ def read_home(bank: Bank, days: float = 7, changes: int = 100) -> Home:
     since = time.time() - days * _DAY
 
     def read(
-        view: View,
+        view: IndexView,
     ) -> tuple[int, dict[str, int], dict[str, int], dict[str, float], frozenset[str]]:
         return (
             entries.count(view.manifest, NOTES),
@@ -252,7 +252,7 @@ def browse(
         updates = bank.state.updates()
     start = max(offset, 0)
 
-    def ask(view: View) -> Browsed:
+    def ask(view: IndexView) -> Browsed:
         scope = filters.find_scope(view.manifest, conditions, hidden=archived, written=updates)
         live = document_rows.list_numbers(view.manifest)
         rows = open_index.newest_notes(view.manifest, scope, start + max(limit, 1), updates)
@@ -271,7 +271,7 @@ def browse(
 def read_rows(bank: Bank, paths: Collection[str]) -> tuple[NoteRow, ...]:
     """Return the notes at some paths, as `browse` does; those that are not indexed are left out."""
 
-    def ask(view: View) -> tuple[NoteRow, ...]:
+    def ask(view: IndexView) -> tuple[NoteRow, ...]:
         numbers = document_rows.find_numbers(view.manifest, paths)
         rows = document_rows.read_documents(view.manifest, numbers).values()
         return tuple(map(open_index.note_of, rows))
@@ -279,7 +279,7 @@ def read_rows(bank: Bank, paths: Collection[str]) -> tuple[NoteRow, ...]:
     return bank.read(ask)
 
 
-def _count_folders(view: View, folder: str) -> dict[str, int]:
+def _count_folders(view: IndexView, folder: str) -> dict[str, int]:
     start = f"{folder.strip('/')}/" if folder.strip("/") else ""
     paths = [
         key[len(start) :]
@@ -315,7 +315,7 @@ def stats(bank: Bank) -> Stats:
     return bank.read(_count_all)
 
 
-def _count_all(view: View) -> Stats:
+def _count_all(view: IndexView) -> Stats:
     count, size, archived, passages = document_rows.count_totals(view.manifest)
     links = count_problems(view)
     return Stats(

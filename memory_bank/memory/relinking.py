@@ -18,7 +18,7 @@ from memory_bank.notes.link_targets import yield_names
 from memory_bank.notes.links import relink
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.notes.storage.journal import JournalEntry
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import link_rows
 from memory_bank.search.manifest.link_rows import cut_list
 
@@ -45,7 +45,7 @@ def relink_moved(
     """
     lost = find_lost_links(bank, moves, path, text)
 
-    def read(view: View) -> list[Link]:
+    def read(view: IndexView) -> list[Link]:
         return [
             row
             for read_links in (link_rows.read_incoming, link_rows.read_outgoing)
@@ -118,7 +118,7 @@ def _rank_names(path: str, text: str) -> dict[str, int]:
     return ranks
 
 
-def _find_numbers(view: View, paths: Iterable[str]) -> list[int]:
+def _find_numbers(view: IndexView, paths: Iterable[str]) -> list[int]:
     rows = (open_index.note_at(view.manifest, path) for path in paths)
     return [row.number for row in rows if row is not None]
 

@@ -21,7 +21,7 @@ from memory_bank.notes.identity import make_slug
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
 from memory_bank.notes.sections import first_sentence
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.trust import trust
 from memory_bank.trust.trust import REVIEWED, UNCOMMITTED, UNKNOWN, NoteTrust
@@ -99,7 +99,7 @@ def list_rules(bank: Bank, seconds: float = PATIENCE) -> ProjectRules:
 def list_indexed_rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
     """Return the rules as `list_rules` does, without looking whether files have changed."""
 
-    def read(view: View) -> tuple[list[Document], Counter[str]]:
+    def read(view: IndexView) -> tuple[list[Document], Counter[str]]:
         manifest = view.manifest
         current = {
             row.number: row

@@ -28,7 +28,7 @@ from memory_bank.memory.records import Listing, Missing, SeveralShown
 from memory_bank.notes import okf
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import find_section
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, filters, link_rows
 from memory_bank.search.query import list_conditions, list_remarks, nothing_within
 from memory_bank.trust.authors import list_editors
@@ -78,7 +78,7 @@ def list_notes(
     with bank.lock:
         updates = bank.state.updates()
 
-    def read(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
+    def read(view: IndexView) -> tuple[list[NoteRow], tuple[str, ...]]:
         scope = filters.find_scope(
             view.manifest, conditions, hidden=include_archived, written=updates
         )

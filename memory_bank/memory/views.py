@@ -25,7 +25,7 @@ from memory_bank.memory.records import (
     WrittenNote,
 )
 from memory_bank.memory.retrieval.answers import format_age, name_authors, own_id
-from memory_bank.notes.okf import Source
+from memory_bank.notes.okf import StatedSource
 from memory_bank.search.document_changes import SyncReport
 
 DIGITS = 12
@@ -352,7 +352,7 @@ def _view_note(note: ShownNote) -> View:
     )
 
 
-def _describe_source(source: Source) -> str:
+def _describe_source(source: StatedSource) -> str:
     """Return what a note describes or derives from: its name, address and description."""
     words = ", ".join(filter(None, dict.fromkeys((source.name, source.resource, source.about))))
     return f"{'describes' if source.is_subject else 'source'}: {words}"

@@ -244,7 +244,7 @@ def _move_source(resource: object, source: str, path: str) -> object:
     return posixpath.relpath(place, posixpath.dirname(path) or ".")
 
 
-class Source(NamedTuple):
+class StatedSource(NamedTuple):
     """What a note derives from, as its front matter says."""
 
     resource: str
@@ -263,22 +263,22 @@ class Source(NamedTuple):
         return self.title or self.resource
 
 
-def list_sources(keys: Mapping[str, object]) -> tuple[Source, ...]:
+def list_sources(keys: Mapping[str, object]) -> tuple[StatedSource, ...]:
     """Return what a note derives from, after what it describes."""
     subject = keys.get("resource")
-    subjects = [Source(subject.strip(), is_subject=True)] if isinstance(subject, str) else []
+    subjects = [StatedSource(subject.strip(), is_subject=True)] if isinstance(subject, str) else []
     window = _describe_window(keys.get("usage_window"))
     return (*subjects, *(_read_source(item, window) for item in list_mappings(keys.get("sources"))))
 
 
-def _read_source(item: Mapping[str, object], window: str) -> Source:
+def _read_source(item: Mapping[str, object], window: str) -> StatedSource:
     texts = {key: _one_line(item.get(key)) for key in ("resource", "title", "id", "author")}
     facts = [f"by {texts['author'].removeprefix('human:')}"] if texts["author"] else []
     if moment := to_datetime(item.get("last_modified")):
         facts.append(f"changed {moment.date().isoformat()}")
     if isinstance(number := item.get("usage_count"), int):
         facts.append(f"used {number:,} times{_describe_window(item.get('usage_window')) or window}")
-    return Source(texts["resource"], texts["title"], texts["id"], ", ".join(facts))
+    return StatedSource(texts["resource"], texts["title"], texts["id"], ", ".join(facts))
 
 
 def _describe_window(window: object) -> str:

@@ -29,7 +29,7 @@ from memory_bank.review.findings import (
     yield_findings,
 )
 from memory_bank.review.records import Review, Side, TokenChange
-from memory_bank.review.revision_range import WORKTREE, BankState, list_unshared
+from memory_bank.review.revision_range import WORKTREE, ComparedBank, list_unshared
 
 MOST_BYTES = 2_000_000
 """Bytes of all changed notes on both sides."""
@@ -197,10 +197,10 @@ def open_side(bank: Bank, side: Side, unread_notes: UnreadNotes) -> AbstractCont
 def _compare_links(
     bank: Bank, before: Bank, after: Bank, base: Side, unread_notes: UnreadNotes
 ) -> LinkComparison:
-    old, new = BankState(before), BankState(after)
+    old, new = ComparedBank(before), ComparedBank(after)
     if after is bank:
         added = set(new.versions) - set(old.versions)
-        new = BankState(after, list_unshared(bank, added))
+        new = ComparedBank(after, list_unshared(bank, added))
     included = _list_newly_included(bank, old, new, base)
     differ = {
         path
@@ -264,7 +264,9 @@ def _list_converted(
     return frozenset(files[file] for file in converted if file in files)
 
 
-def _list_newly_included(bank: Bank, old: BankState, new: BankState, base: Side) -> frozenset[str]:
+def _list_newly_included(
+    bank: Bank, old: ComparedBank, new: ComparedBank, base: Side
+) -> frozenset[str]:
     """Return the notes that HEAD includes and BASE does not, though it has the same files."""
     old_paths, new_paths = (state.bank.settings.memory.include for state in (old, new))
     tree = repository.find_worktree(bank.layout.root)

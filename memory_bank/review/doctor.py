@@ -24,7 +24,7 @@ from memory_bank.review import views
 from memory_bank.review.records import BankHealth, CodeHealth
 from memory_bank.review.rules.base import RuleContext, findings
 from memory_bank.search.document_changes import Progress, SyncReport
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.listing import former_state
 
@@ -89,7 +89,9 @@ def doctor(bank: Bank, progress: Progress | None = None) -> BankHealth:
     return bank.read(lambda view: _check_health(view, bank, report, background))
 
 
-def _check_health(view: View, bank: Bank, report: SyncReport, background: str | None) -> BankHealth:
+def _check_health(
+    view: IndexView, bank: Bank, report: SyncReport, background: str | None
+) -> BankHealth:
     notes, _, _, passages = document_rows.count_totals(view.manifest)
     settings = bank.settings
     bank_findings = [
@@ -138,7 +140,7 @@ def _explain_missing_code(bank: Bank) -> str | None:
     return None
 
 
-def _check_code(view: View, bank: Bank) -> tuple[CodeHealth | None, tuple[Finding, ...]]:
+def _check_code(view: IndexView, bank: Bank) -> tuple[CodeHealth | None, tuple[Finding, ...]]:
     """Return the state of the code, and unknown symbols in notes, after reading what changed.
 
     Nothing if the code has not been indexed.

@@ -24,18 +24,18 @@ from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.notes.note_change import NoteChange, Words
 from memory_bank.review.lint import lint
 from memory_bank.review.records import OWN, RuleWithFindings, Side
-from memory_bank.review.revision_range import STAGED, BankState, is_ghost
+from memory_bank.review.revision_range import STAGED, ComparedBank, is_ghost
 from memory_bank.review.rules.base import AGENTS, rules
 from memory_bank.review.rules.links import MOVED_CODE
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.trust.stale import judge_citations
 
 
 class LinkComparison(NamedTuple):
     """Two states of a bank and what differs."""
 
-    before: BankState
-    after: BankState
+    before: ComparedBank
+    after: ComparedBank
     changes: Mapping[str, NoteChange]
     """By path at HEAD; of removed notes, by their former paths."""
     place: Callable[[str], str]
@@ -399,7 +399,7 @@ def _yield_similar(link_comparison: LinkComparison) -> Iterator[tuple[str, str, 
         body = front_matter.split(decode(data).text).body
         own_paths = {path, link_comparison.changes[path].old_path}
 
-        def find_similar(view: View, body: str = body) -> dict[str, float]:
+        def find_similar(view: IndexView, body: str = body) -> dict[str, float]:
             return similar_notes(view, body, fields, compared=10)
 
         near = {

@@ -36,7 +36,7 @@ from memory_bank.review.rules.base import (
     note_findings,
 )
 from memory_bank.review.rules.base import rules as all_rules
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 
 # Of a file that is no note of the bank.
 _MOST_BYTES = 100_000_000
@@ -58,7 +58,7 @@ def lint(
     bank.catch_up()
     bank.read(lambda view: view.index.indexer.refresh())  # moves in git
 
-    def list_findings(view: View) -> list[Finding]:
+    def list_findings(view: IndexView) -> list[Finding]:
         return findings(RuleContext(bank, view, paths, searches=True), rules, without)
 
     return tuple(bank.read(list_findings))

@@ -107,7 +107,7 @@ def _merge_base(tree: Path, side: Side, head: Side) -> Side:
     return Side(side.name, base)
 
 
-class BankState:
+class ComparedBank:
     """A bank at one revision; all is read lazily, and once."""
 
     def __init__(self, bank: Bank, left_out: Collection[str] = ()) -> None:

@@ -244,7 +244,7 @@ _TRIES = 20
 """How often a query is repeated when other processes replace the index meanwhile."""
 
 
-class View:
+class IndexView:
     """One generation of an index, as a query sees it."""
 
     def __init__(
@@ -278,9 +278,9 @@ class ReopenedIndex:
     def __init__(self) -> None:
         """Open nothing yet."""
         self.lock = threading.RLock()
-        self._view: View | None = None
+        self._view: IndexView | None = None
 
-    def opened(self) -> View:
+    def opened(self) -> IndexView:
         """Return the index, opened again when its files were deleted or replaced."""
         raise NotImplementedError
 
@@ -288,14 +288,14 @@ class ReopenedIndex:
         """Remove the index, and build it again from its source."""
         raise NotImplementedError
 
-    def read(self, ask: Callable[[View], Result]) -> Result:
+    def read(self, ask: Callable[[IndexView], Result]) -> Result:
         """Query the index; after damage, repair it and repeat the query once, then rebuild it.
 
         When another process replaced it meanwhile, the answer is dropped: the rows of two manifests
         don't mix.
         """
         with self.lock:
-            repairs: list[Callable[[View], None]] = [self._repair, lambda _: self.rebuild()]
+            repairs: list[Callable[[IndexView], None]] = [self._repair, lambda _: self.rebuild()]
             for _ in range(_TRIES):
                 view = None
                 try:
@@ -318,7 +318,7 @@ class ReopenedIndex:
             self._view.index.close()
             self._view = None
 
-    def _repair(self, view: View) -> None:
+    def _repair(self, view: IndexView) -> None:
         """Refill what is damaged; rebuild all if the manifest is."""
         try:
             with view.manifest.guarded():

@@ -14,7 +14,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import LONGEST_NAME, REQUIRED, Param, Tool, operation
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, entries, filters, link_rows
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import note_format, note_reading, views
@@ -311,7 +311,12 @@ def _choose_limits(settings: ContextSettings, **argument: Any) -> ContextSetting
 
 
 def _read_parts(
-    bank: Bank, view: View, project: str, session_id: str, limits: ContextSettings, now: datetime
+    bank: Bank,
+    view: IndexView,
+    project: str,
+    session_id: str,
+    limits: ContextSettings,
+    now: datetime,
 ) -> tuple[list[Session], list[Session], frozenset[str], tuple[tuple[str, str, bool], ...]]:
     """Return the last sessions, earlier ones, superseded observations and changed notes.
 
@@ -337,7 +342,7 @@ def _read_parts(
     return read, earlier, superseded, changed
 
 
-def _list_changed_notes(view: View, since: datetime) -> Iterator[tuple[str, str, bool]]:
+def _list_changed_notes(view: IndexView, since: datetime) -> Iterator[tuple[str, str, bool]]:
     """Yield the notes that were added or changed after a time, the last changed first."""
     scope = filters.find_scope(view.manifest, [Condition("since", since)], hidden=False)
     rows = [

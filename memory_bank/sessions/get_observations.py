@@ -21,7 +21,7 @@ from memory_bank.base.operation import (
 from memory_bank.notes import parsing
 from memory_bank.notes.names import link_name
 from memory_bank.notes.note import Note
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.entries import (
     OBSERVATION,
@@ -54,7 +54,7 @@ from memory_bank.sessions.records import check_observation_id
 from memory_bank.sessions.state import asked_project, bank_project
 
 
-def resolve_ids(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
+def resolve_ids(view: IndexView, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
     """Map ids to the places that they mean, without those that mean nothing.
 
     An id may be that of an observation or a summary, of a session, of a note (or any name of it),
@@ -87,13 +87,13 @@ def resolve_ids(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlac
     return places
 
 
-def _find_session_place(view: View, name: str) -> RowPlace | None:
+def _find_session_place(view: IndexView, name: str) -> RowPlace | None:
     rows = document_rows.find_by_field(view.manifest, entries.SESSION_ID, name.casefold())
     return next((RowPlace(row.number) for row in rows if is_session(row)), None)
 
 
 def _find_note_place(
-    view: View,
+    view: IndexView,
     bank: Bank,
     name: str,
     find_names: Callable[[Manifest, str], list[str]] = open_index.find_candidates,
@@ -107,7 +107,7 @@ def _find_note_place(
     return RowPlace(numbers[0]) if numbers else None
 
 
-def _find_section_place(view: View, bank: Bank, name: str) -> RowPlace | None:
+def _find_section_place(view: IndexView, bank: Bank, name: str) -> RowPlace | None:
     """Read `note#heading`; the name of a file may have `#` in it, too."""
     at = name.find("#")
     while at > 0:
@@ -222,7 +222,7 @@ def get_observations(
 
 
 def _read(
-    bank: Bank, view: View, ids: Sequence[str], project: str | None
+    bank: Bank, view: IndexView, ids: Sequence[str], project: str | None
 ) -> tuple[list[Details], list[str]]:
     """Return the details that some ids name, and the ids that name nothing."""
     places = resolve_ids(view, bank, ids)
@@ -362,7 +362,11 @@ _RowsAround = tuple[tuple[IndexRow, ...], IndexRow, tuple[IndexRow, ...]]
 
 
 def _list_rows_around(
-    bank: Bank, view: View, anchor: str, entry_conditions: EntryConditions, depths: tuple[int, int]
+    bank: Bank,
+    view: IndexView,
+    anchor: str,
+    entry_conditions: EntryConditions,
+    depths: tuple[int, int],
 ) -> _RowsAround | None:
     """Return the rows before an anchor, its own, and those after; None if there is no anchor."""
     place = resolve_ids(view, bank, [anchor]).get(anchor)

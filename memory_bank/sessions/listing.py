@@ -20,7 +20,7 @@ from memory_bank.base.documents import Document, PathProblem
 from memory_bank.base.errors import BadInput, NoteNotFound, StorageFailed, UnreadableNote
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.notes.roots import SESSIONS
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.tables import SessionCounts, links_of_sections, session_counts
@@ -207,7 +207,7 @@ def _list_items(session: Session) -> list[tuple[Prompt | None, Observation | Non
 
 def _read_facts(
     bank: Bank,
-    view: View,
+    view: IndexView,
     document: int | None,
     summary: Summary | None,
     observations: Sequence[Observation],
@@ -432,7 +432,7 @@ def _count_entry(
     )
 
 
-def unreadable_notes(view: View) -> tuple[PathProblem, ...]:
+def unreadable_notes(view: IndexView) -> tuple[PathProblem, ...]:
     """Return the files among the notes of sessions that can't be read."""
     problems = map(PathProblem._make, document_rows.list_unindexed(view.manifest))
     return tuple(problem for problem in problems if problem.path.startswith(SESSIONS))

@@ -9,9 +9,9 @@ from memory_bank.base.documents import Document, Section, Span, read_lines
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import estimate
 from memory_bank.notes.names import name_of
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, entries
-from memory_bank.search.manifest.entries import WHOLE, Entry
+from memory_bank.search.manifest.entries import WHOLE, DocumentEntry
 from memory_bank.sessions.answers import IndexRow
 
 OTHER = "discovery"
@@ -39,7 +39,7 @@ class RowPlace(NamedTuple):
 class Rows:
     """Makes rows of places, with one query for all of them."""
 
-    def __init__(self, view: View, project: str, places: Iterable[RowPlace]) -> None:
+    def __init__(self, view: IndexView, project: str, places: Iterable[RowPlace]) -> None:
         """Read what the rows of some places need; `project` is that of notes that name none."""
         self._view = view
         self._project = project
@@ -147,14 +147,14 @@ def row_id(document: Document) -> str:
     return name
 
 
-def read_places(view: View, project: str, places: Sequence[RowPlace]) -> list[IndexRow]:
+def read_places(view: IndexView, project: str, places: Sequence[RowPlace]) -> list[IndexRow]:
     """Return the rows of some places, without those that are gone."""
     rows = Rows(view, project, places)
     read_rows = (rows.row(place) for place in places)
     return [row for row in read_rows if row is not None]
 
 
-def entry_place(entry: Entry) -> RowPlace:
+def entry_place(entry: DocumentEntry) -> RowPlace:
     """Return the place of an entry."""
     return RowPlace(entry.document, entry.section)
 

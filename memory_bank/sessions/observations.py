@@ -21,7 +21,7 @@ from memory_bank.base.setting_sections import HYBRID, OBSERVATION_TYPES
 from memory_bank.notes import schema
 from memory_bank.notes.names import file_link_name
 from memory_bank.search.engine import Hit
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import (
     NOTES,
@@ -303,7 +303,7 @@ def _seconds(when: When | None) -> float | None:
 Found = tuple[list[IndexRow], tuple[str, ...]]
 
 
-def _list_entries(view: View, query: ObservationQuery, own: str) -> Found:
+def _list_entries(view: IndexView, query: ObservationQuery, own: str) -> Found:
     """Return entries by time: the answer without a query."""
     ascending = query.order_by == "date_asc"
     listed_places = entries.list_entries(
@@ -317,7 +317,7 @@ def _list_entries(view: View, query: ObservationQuery, own: str) -> Found:
     return [row for row in row_list if row is not None], ()
 
 
-def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
+def _sections(view: IndexView, places: Sequence[RowPlace]) -> list[RowPlace]:
     """Return the sections under a heading of some notes."""
     parts = entries.read_parts(view.manifest, [place.document for place in places])
     return [
@@ -328,7 +328,7 @@ def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
     ]
 
 
-def _rank_hits(view: View, query: ObservationQuery, own: str) -> Found:
+def _rank_hits(view: IndexView, query: ObservationQuery, own: str) -> Found:
     """Return hits of the words of a query, by relevance or time."""
     parsed = parse(Query(query.query, reads_times=False), filters.list_fields(view.manifest))
     scope = entries.find_scope(view.manifest, query.conditions)

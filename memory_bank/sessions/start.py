@@ -16,7 +16,7 @@ from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.git import repository
 from memory_bank.notes.decision_records import ENDED
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, entries, filters, link_rows
 from memory_bank.search.manifest.entries import EntryConditions
 from memory_bank.search.manifest.filters import Condition
@@ -123,7 +123,7 @@ def _drop_line(parts: list[Part]) -> None:
 
 
 def _list_parts(
-    bank: Bank, view: View, project: str, session_id: str, rules: Sequence[str]
+    bank: Bank, view: IndexView, project: str, session_id: str, rules: Sequence[str]
 ) -> list[Part]:
     limits = bank.settings.context._replace(session_limit=_SESSIONS)
     now = datetime.now(UTC)
@@ -223,7 +223,7 @@ def _choose_lines(candidates: Iterable[Line], part: str) -> list[Line]:
 
 
 def list_sessions(
-    bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
+    bank: Bank, view: IndexView, project: str, limits: ContextSettings, now: datetime
 ) -> list[Session]:
     """Return the sessions of a project, of any if it is empty, the last started first."""
     project = asked_project(bank, project)
@@ -243,7 +243,7 @@ def list_sessions(
 
 
 def sessions_with_decisions(
-    bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
+    bank: Bank, view: IndexView, project: str, limits: ContextSettings, now: datetime
 ) -> list[Session]:
     """Return the sessions of a project in which something was decided within the period."""
     entry_conditions = EntryConditions(
@@ -295,7 +295,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def _yield_bank_parts(
-    bank: Bank, view: View, last: Session | None, titles: set[str]
+    bank: Bank, view: IndexView, last: Session | None, titles: set[str]
 ) -> Iterator[Part]:
     """Yield how many notes there are with the decisions, and what changed since a session.
 
@@ -342,13 +342,13 @@ def _cut_title(note: NoteRow) -> str:
     return cut(note.title, _LINE)
 
 
-def _describe_note(bank: Bank, view: View, note: NoteRow) -> Line:
+def _describe_note(bank: Bank, view: IndexView, note: NoteRow) -> Line:
     """Return a note's title with its id and tokens as search lists them."""
     rows = read_places(view, bank_project(bank), [RowPlace(note.number)])
     return note.title, "".join(f" #{row.id} ~{row.estimated_tokens}" for row in rows)
 
 
-def _describe_changed(bank: Bank, view: View, note: NoteRow) -> Line:
+def _describe_changed(bank: Bank, view: IndexView, note: NoteRow) -> Line:
     """Return a note's title, cut where its path would be cut otherwise, with its tokens."""
     place = f" ({note.path})"
     title = cut(note.title, max(_LINE - len(place), _LEAST_TITLE))

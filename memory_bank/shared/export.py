@@ -17,7 +17,7 @@ from memory_bank.notes.characters import decode
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.source import READER
 from memory_bank.search.document_changes import Progress
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, entries, link_rows, writer
 from memory_bank.search.retrievers.base import TEXT_VERSION, IndexedPassage
 from memory_bank.shared.engines.base import Position, PublishedNote, PublishedPassage
@@ -82,7 +82,7 @@ def collect_bank(
 
 
 def _collect(
-    bank: Bank, view: View, fields: Mapping[str, str], progress: Progress | None, folder: str
+    bank: Bank, view: IndexView, fields: Mapping[str, str], progress: Progress | None, folder: str
 ) -> Collected:
     rows = document_rows.all_documents(view.manifest)
     shared = [row for row in rows if not entries.is_of_session(row)]
@@ -136,7 +136,7 @@ def _describe_note(
 
 
 def _read_passages(
-    view: View, row: Document, vectors: VectorIndex | None
+    view: IndexView, row: Document, vectors: VectorIndex | None
 ) -> Iterator[PublishedPassage]:
     document = view.source.read(row.key)
     if not isinstance(document, Document):
@@ -165,7 +165,7 @@ def _read_passages(
         )
 
 
-def _links_of(view: View) -> dict[str, list[tuple[str, str]]]:
+def _links_of(view: IndexView) -> dict[str, list[tuple[str, str]]]:
     """Return the types and targets of each note's links."""
     links_by_note: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row in link_rows.all_links(view.manifest):

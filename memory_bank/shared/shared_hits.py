@@ -14,7 +14,7 @@ from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
 from memory_bank.notes.note import read_data
 from memory_bank.search import snippets
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest.filters import REPO
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.keyword.analyzer import is_english
@@ -182,7 +182,7 @@ def _read_query(query: Query, keys: Collection[str]) -> list[Query]:
     return [timed, plain]
 
 
-def find_vector_index(view: View) -> VectorIndex | None:
+def find_vector_index(view: IndexView) -> VectorIndex | None:
     """Return the index of vectors; None if search by meaning is turned off."""
     return cast("VectorIndex | None", view.index.retrievers.get("vectors"))
 

@@ -12,7 +12,7 @@ from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.git import objects, repository
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust import views
 from memory_bank.trust.citations import CodeCitation, list_citations
@@ -117,7 +117,7 @@ def judge_citations(
     tree = find_work_tree(bank.layout.project)
     keys = {notes.find(name) for name in names}
 
-    def list_cited(view: View) -> list[CodeCitation]:
+    def list_cited(view: IndexView) -> list[CodeCitation]:
         numbers = _list_live_numbers(view, keys) if keys else None
         return list_citations(view.manifest, bank, tree, numbers)
 
@@ -147,7 +147,7 @@ def find_moved_citations(
         return [citation for citation in compared if citation.fix]
 
 
-def _list_live_numbers(view: View, keys: Collection[str]) -> set[int]:
+def _list_live_numbers(view: IndexView, keys: Collection[str]) -> set[int]:
     """Return the numbers of the notes among some that are not archived."""
     rows = document_rows.read_documents(
         view.manifest, document_rows.find_numbers(view.manifest, keys)

@@ -18,7 +18,7 @@ from memory_bank.code.parse import VERSION
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import CommitsAt
 from memory_bank.git.file_commits import FileCommits
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.trust.records import MOVED, STALE, TOUCHED, verified_commit
 
@@ -176,7 +176,7 @@ _MOST_NAMES = 3
 class StaleHits:
     """The stale passages of a bank, as of the commit that is checked out."""
 
-    def __init__(self, bank: Bank, view: View, tree: Path, head: str) -> None:
+    def __init__(self, bank: Bank, view: IndexView, tree: Path, head: str) -> None:
         self._bank = bank
         self._view = view
         self._tree = tree
@@ -291,7 +291,7 @@ def _uncompared_state(row: Document) -> NoteState:
     return NoteState(row.hash, (), (), holds=bool(verified_commit(row.data)))
 
 
-def open_stale_hits(bank: Bank, view: View) -> StaleHits | None:
+def open_stale_hits(bank: Bank, view: IndexView) -> StaleHits | None:
     """Return what tells stale passages; None outside git."""
     tree = repository.find_worktree(bank.layout.root)
     if tree is None or tree != repository.find_worktree(bank.layout.project):
@@ -308,7 +308,7 @@ def check_citations(
     Also returns which cited files changed, though not what the note names in them.
     """
 
-    def ask(view: View) -> tuple[str, tuple[str, ...]]:
+    def ask(view: IndexView) -> tuple[str, tuple[str, ...]]:
         judge = open_stale_hits(bank, view)
         if judge is None:
             return "", ()

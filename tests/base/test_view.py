@@ -5,7 +5,7 @@ from io import StringIO
 
 import pytest
 
-from memory_bank.base.hit_view import Hit, Place
+from memory_bank.base.hit_view import Place, ShownHit
 from memory_bank.base.screen import NOTHING
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import Entry, Lines, Table, View, write_agent, write_view
@@ -53,8 +53,8 @@ def test_an_agent_reads_all_that_files_say_between_marks() -> None:
 
 
 def test_hits_that_are_weak_are_set_apart_and_rows_share_one_quote() -> None:
-    strong = Hit("a.md", 0.9, "A", "a", about={"at": "a.md"}, text="the text")
-    rows = [Hit("b.py", 0.5, "b", "", text=f"symbol | {name}") for name in "bc"]
+    strong = ShownHit("a.md", 0.9, "A", "a", about={"at": "a.md"}, text="the text")
+    rows = [ShownHit("b.py", 0.5, "b", "", text=f"symbol | {name}") for name in "bc"]
     text = write_agent(View("3 notes", [strong._replace(weak=True), strong, *rows]), Quotes())
     assert text.index("the text") < text.index("Weaker matches:")
     assert "symbol | b\nsymbol | c\n" in text

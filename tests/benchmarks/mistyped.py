@@ -17,7 +17,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.bank.records import Finding
 from memory_bank.review.rules import links
 from memory_bank.review.rules.base import RuleContext
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PLANTED = "planted-links.md"
@@ -45,7 +45,7 @@ def found(folder: Path) -> list[Finding]:
     with open_bank(folder, settings={"memory.embedder": "none"}) as bank:
         bank.catch_up()
 
-        def ask(view: View) -> list[Finding]:
+        def ask(view: IndexView) -> list[Finding]:
             context = RuleContext(bank, view)
             return list(links.mistyped_link(context))
 

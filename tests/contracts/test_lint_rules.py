@@ -11,7 +11,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.records import SEVERITIES, Finding
 from memory_bank.review.rules.base import RuleContext, findings, rules
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from tests.code import hostile
 from tests.contracts.conftest import PlugIn
 from tests.frontends.cli.conftest import Run
@@ -95,7 +95,7 @@ def ailing(project: Path, git: Git) -> Path:
 def run(bank: Bank, paths: Collection[str] | None = None) -> list[Finding]:
     bank.sync()
 
-    def asked(view: View) -> list[Finding]:
+    def asked(view: IndexView) -> list[Finding]:
         return findings(RuleContext(bank, view, paths, searches=True))
 
     return bank.read(asked)

@@ -24,17 +24,22 @@ DULL = {"item", "items", "thing", "value", "data", "obj", "result"}
 
 
 @pytest.fixture(scope="module")
-def names() -> list[str]:
+def nodes() -> list[ast.AST]:
+    paths = Path(memory_bank.__file__).parent.rglob("*.py")
+    return [node for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+
+
+@pytest.fixture(scope="module")
+def names(nodes: list[ast.AST]) -> list[str]:
     """List the names of functions, parameters and variables, each as often as it is written."""
     found = []
-    for path in Path(memory_bank.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Name):
-                found.append(node.id)
-            elif isinstance(node, ast.arg | ast.keyword) and node.arg:
-                found.append(node.arg)
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.append(node.name)
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            found.append(node.id)
+        elif isinstance(node, ast.arg | ast.keyword) and node.arg:
+            found.append(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.append(node.name)
     return [name.strip("_") for name in found]
 
 
@@ -44,3 +49,9 @@ def test_fewer_than_one_name_in_a_hundred_is_a_pronoun_or_a_participle(names: li
 
 def test_fewer_than_two_names_in_a_hundred_say_nothing_or_are_one_letter(names: list[str]) -> None:
     assert len([name for name in names if name in DULL or len(name) == 1]) < len(names) / 50
+
+
+def test_the_name_of_a_class_stands_for_one_thing(nodes: list[ast.AST]) -> None:
+    classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+    public = [name for name in classes if not name.startswith("_")]
+    assert sorted(public) == sorted(set(public))

@@ -45,7 +45,7 @@ from memory_bank.search.retrievers.base import Access
 if TYPE_CHECKING:  # a lookup of names loads no index
     from memory_bank.code.sources import CodeLane
     from memory_bank.search.engine import Hit, SearchResult
-    from memory_bank.search.index import View
+    from memory_bank.search.index import IndexView
     from memory_bank.search.manifest.document_rows import PassageRow
 
 Lane = Literal["files", "commits"]
@@ -496,7 +496,7 @@ def open_codebase(
     return Codebase(root, bank_settings, place=place, embeds=embeds)
 
 
-def _catch_up_lane(view: View, seconds: float, progress: Progress | None) -> SyncReport:
+def _catch_up_lane(view: IndexView, seconds: float, progress: Progress | None) -> SyncReport:
     return view.index.catch_up(seconds, progress)
 
 
@@ -510,5 +510,5 @@ def _embed_lanes(lanes: Sequence[CodeLane], seconds: float) -> SyncReport:
     return total
 
 
-def _embed_lane(view: View, seconds: float) -> SyncReport:
+def _embed_lane(view: IndexView, seconds: float) -> SyncReport:
     return view.index.indexer.embed(seconds)

@@ -50,7 +50,7 @@ from memory_bank.code.parse.syntax_tree import (
     Comments,
     Definition,
     FileTokens,
-    Match,
+    QueryMatch,
     compile_query,
     find_definition,
     find_matches,
@@ -236,7 +236,7 @@ class TreeWalk:
     """One walk through the tree of a file."""
 
     def __init__(
-        self, rules: Rules, data: bytes, last: float, matches: Mapping[int, list[Match]]
+        self, rules: Rules, data: bytes, last: float, matches: Mapping[int, list[QueryMatch]]
     ) -> None:
         """Read a file by the rules of its language, until so much processor time is spent.
 

@@ -38,7 +38,7 @@ _MOST_MATCHES = 65_536
 """Matches that may be in progress at once, so that a hostile file can't fill the memory."""
 
 
-class Match(NamedTuple):
+class QueryMatch(NamedTuple):
     """A node that a pattern matched."""
 
     kind: str
@@ -71,16 +71,16 @@ def compile_query(rules: Rules, language: Language) -> Query:
     return Query(language, "\n".join(texts))
 
 
-def find_matches(query: Query, root: Node) -> dict[int, list[Match]]:
+def find_matches(query: Query, root: Node) -> dict[int, list[QueryMatch]]:
     """Map the ids of nodes to what is defined there, in the order of the names."""
     from tree_sitter import QueryCursor
 
-    by_node: dict[int, list[Match]] = {}
+    by_node: dict[int, list[QueryMatch]] = {}
     matched: set[tuple[int, bool]] = set()
     matches = QueryCursor(query, match_limit=_MOST_MATCHES).matches(root)
     for _, captures in sorted(matches, key=lambda match: match[0]):
         kind = next(word for word in _KINDS if word in captures)
-        match = Match(kind, captures[kind][0], captures["name"][0], captures)
+        match = QueryMatch(kind, captures[kind][0], captures["name"][0], captures)
         place = match.node.id if kind == SCOPE else match.name.start_byte
         if (place, kind == SCOPE) not in matched:
             matched.add((place, kind == SCOPE))
@@ -90,7 +90,7 @@ def find_matches(query: Query, root: Node) -> dict[int, list[Match]]:
     return by_node
 
 
-def find_definition(match: Match, node: Node, rules: Rules) -> Definition | None:
+def find_definition(match: QueryMatch, node: Node, rules: Rules) -> Definition | None:
     """Return what a match defines at a node; None if its name says that it is no definition.
 
     The node is that of the match, as the object that the walk has: its children are read once.

@@ -17,7 +17,7 @@ from memory_bank.notes.links import NOT_IN_WIKILINK
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note
 from memory_bank.notes.schema import KNOWN_TYPES
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows
 
 MAX_CHOICES = 200
@@ -204,7 +204,7 @@ def _write_yaml_value(name: str, quote: str) -> str | None:
 def _list_values(bank: Bank, key: str) -> Iterable[str]:
     if key == "status":
         return _STATUSES
-    ask: dict[str, Callable[[View], dict[str, int]]] = {
+    ask: dict[str, Callable[[IndexView], dict[str, int]]] = {
         "type": lambda view: document_rows.data_counts(view.manifest, "type"),
         "tags": lambda view: document_rows.count_values(view.manifest, "tag"),
     }

@@ -27,7 +27,7 @@ from memory_bank.notes.characters import written_words
 from memory_bank.notes.link_targets import TargetNames
 from memory_bank.notes.links import WholeLink, front_matter_links, locate_links
 from memory_bank.notes.note import Note
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import link_rows
 
 Text = TypeVar("Text")
@@ -239,7 +239,7 @@ def list_sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> lis
     With `itself`, the goal's note is among them.
     """
 
-    def read(view: View) -> list[str]:
+    def read(view: IndexView) -> list[str]:
         if goal.path:
             row = open_index.note_at(view.manifest, goal.path)
             rows = link_rows.read_incoming(view.manifest, row.number) if row else []

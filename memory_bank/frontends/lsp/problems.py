@@ -27,7 +27,7 @@ from memory_bank.review.rules.base import (
 )
 from memory_bank.review.rules.files import is_unparsed
 from memory_bank.review.rules.links import MOVED_CODE
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 
 _LIVE = frozenset({"fault", "broken-link", "ambiguous-link"}).union(
     name for name, rule in rules().items() if rule.check_note
@@ -67,7 +67,7 @@ def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
     bank.catch_up()
     bank.read(lambda view: view.index.indexer.refresh())  # moves in git
 
-    def find(view: View) -> list[Finding]:
+    def find(view: IndexView) -> list[Finding]:
         return findings(RuleContext(bank, view))
 
     by_path: dict[str, list[Finding]] = {}

@@ -15,7 +15,7 @@ from memory_bank.base.paths import Layout
 from memory_bank.code.lookup import SCHEME
 from memory_bank.memory.links import TAG_EDGE, find_in_graph, read_graph
 from memory_bank.notes.names import may_be_file
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import Manifest
 
@@ -111,7 +111,7 @@ class GraphPart(NamedTuple):
 def whole_graph(bank: Bank) -> NoteGraph:
     """Return the whole graph, cached until the index changes."""
 
-    def read(view: View) -> nx.MultiDiGraph[str]:
+    def read(view: IndexView) -> nx.MultiDiGraph[str]:
         return view.manifest.cached(_read_with_tags) or _read_with_tags(view.manifest)
 
     return _build_graph(bank.answer(read), bank.layout)

@@ -24,7 +24,7 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.rendering import has_same_words, make_visible
 from memory_bank.frontends.web.templating import quote_path, url_of
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
-from memory_bank.notes.okf import Source
+from memory_bank.notes.okf import StatedSource
 
 _SCHEMES = frozenset({"http", "https", "mailto"})
 
@@ -98,7 +98,7 @@ def open_link(href: str, goals: LinkTargets) -> Markup:
     return _open_goal(goal)
 
 
-def source_link(source: Source, goals: LinkTargets) -> Markup:
+def source_link(source: StatedSource, goals: LinkTargets) -> Markup:
     """Return the name of a source, as a link if it has an address or a place."""
     if _SCHEME.match(source.resource) and is_allowed(source.resource):
         return open_link(source.resource, goals) + Markup("{}</a>").format(source.name)
@@ -160,7 +160,7 @@ class Rendered(NamedTuple):
 
 
 def render(
-    text: str, goals: LinkTargets, *, title: str = "", sources: Sequence[Source] = ()
+    text: str, goals: LinkTargets, *, title: str = "", sources: Sequence[StatedSource] = ()
 ) -> Rendered:
     """Return a Markdown text as HTML, whose footnotes lead to the sources of their names.
 

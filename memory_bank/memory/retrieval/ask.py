@@ -39,7 +39,7 @@ from memory_bank.memory.retrieval.recall_bank import read_notes
 from memory_bank.search import candidates, score_calibration, snippets
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.engine import Hit, SearchResult
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.ranking import RANK_CONSTANT
 from memory_bank.search.retrievers.base import NEVER, Reason
@@ -371,7 +371,7 @@ def _add_citing(
 
 
 def _find_citing(
-    view: View, path: str, query: str, matching: Collection[str], reason: Reason
+    view: IndexView, path: str, query: str, matching: Collection[str], reason: Reason
 ) -> list[ShownNote]:
     """Return the notes that cite a file and are about the question.
 

@@ -31,7 +31,7 @@ from memory_bank.memory.retrieval.answers import (
 from memory_bank.memory.retrieval.recall_scopes import choose_scope, list_scopes
 from memory_bank.notes.secrets import secrets
 from memory_bank.search import ranking, snippets
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.query import parse, written_keys
 from memory_bank.search.retrievers.base import CONDITIONS, Reason
@@ -53,7 +53,7 @@ _LEAST = 0.005
 """Least share of a part that is shown."""
 
 
-class Why(NamedTuple):
+class HitReason(NamedTuple):
     """The reasons of a hit."""
 
     parts: tuple[tuple[str, float], ...]
@@ -63,7 +63,7 @@ class Why(NamedTuple):
     """What multiplied the sum of the reasons."""
 
 
-def list_reasons(reasons: Sequence[Reason]) -> Why:
+def list_reasons(reasons: Sequence[Reason]) -> HitReason:
     """Return the reasons of a hit, and how long the part of each group is on a bar."""
     factors = tuple(reason for reason in reasons if reason.source in _FACTORS)
     summands = tuple(reason for reason in reasons if reason.source not in _FACTORS)
@@ -84,7 +84,7 @@ def list_reasons(reasons: Sequence[Reason]) -> Why:
         for group, share in sums.items()
         if total > 0 and share >= _LEAST * total
     )
-    return Why(parts, summands, factors)
+    return HitReason(parts, summands, factors)
 
 
 KINDS = (NOTES, DOCS, SYMBOLS, TESTS, COUPLING, COMMITS)
@@ -114,7 +114,7 @@ class AskHit(NamedTuple):
     heading: str
     """The headings above it, outermost first, joined by ` > `."""
     weak: bool
-    why: Why
+    why: HitReason
     note: ShownNote | None = None
     """The note that it is."""
 
@@ -215,7 +215,7 @@ def ask_hits(
     )
 
 
-def _count_tags(view: View) -> Mapping[str, int]:
+def _count_tags(view: IndexView) -> Mapping[str, int]:
     return document_rows.count_values(view.manifest, "tag")
 
 

@@ -27,7 +27,7 @@ from memory_bank.notes import okf
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.engine import Hit, SearchResult
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.filters import Condition
@@ -49,7 +49,7 @@ from memory_bank.trust.authors import list_editors
 from memory_bank.trust.stale_cache import StaleHits, open_stale_hits
 
 
-def read_lines(view: View, hit: Hit, span: Span) -> str | None:
+def read_lines(view: IndexView, hit: Hit, span: Span) -> str | None:
     """Return lines of a hit's document, of a session as people read them.
 
     Return None if the document changed since it was indexed.
@@ -126,7 +126,7 @@ def _search_unchanged(bank: Bank, query: Query, progress: Progress | None) -> _S
     return answer._replace(problem=problem or None), hits, times
 
 
-def _checked_search(bank: Bank, view: View, query: Query) -> tuple[_SearchedNotes, bool]:
+def _checked_search(bank: Bank, view: IndexView, query: Query) -> tuple[_SearchedNotes, bool]:
     """Search, and return whether a note changed, or another process changed the index meanwhile.
 
     Its manifest and its retrievers may then disagree about a note, which hides it.
@@ -137,12 +137,12 @@ def _checked_search(bank: Bank, view: View, query: Query) -> tuple[_SearchedNote
     return searched, changed or manifest.version() != version or manifest.unfinished()
 
 
-def known_keys(view: View, *, across: bool) -> set[str]:
+def known_keys(view: IndexView, *, across: bool) -> set[str]:
     """Return the keys of conditions that a bank's front matter has, and those on repositories."""
     return filters.list_fields(view.manifest) | ({filters.REPO} if across else set())
 
 
-def _search(bank: Bank, view: View, query: Query) -> tuple[_SearchedNotes, bool]:
+def _search(bank: Bank, view: IndexView, query: Query) -> tuple[_SearchedNotes, bool]:
     """Search, and return whether the file of a hit changed since it was indexed."""
     keys = known_keys(view, across=query.across) if ":" in query.typed else ()
     query = parse(query, keys)
@@ -216,7 +216,7 @@ def _search(bank: Bank, view: View, query: Query) -> tuple[_SearchedNotes, bool]
 
 def _find_scope(
     bank: Bank,
-    view: View,
+    view: IndexView,
     query: Query,
     conditions: Sequence[Condition],
     links: Collection[int],
@@ -275,7 +275,7 @@ def _other_links(count: int) -> str:
 
 
 def _newest_first(
-    bank: Bank, view: View, search_result: SearchResult[Hit], query: Query
+    bank: Bank, view: IndexView, search_result: SearchResult[Hit], query: Query
 ) -> tuple[SearchResult[Hit], dict[int, str]]:
     """Put hits that may amend another good hit before it, and cut the hits to the limit.
 
@@ -308,7 +308,7 @@ def _newest_first(
 class _HitText:
     """The texts of a hit: its section, its note, and the sentences that answer best."""
 
-    def __init__(self, view: View, hit: Hit, first: int, query: str) -> None:
+    def __init__(self, view: IndexView, hit: Hit, first: int, query: str) -> None:
         """Read the texts; `first` is the line of the note's first passage."""
         self.view, self.hit, self.query = view, hit, query
         section = hit.best.section
@@ -345,7 +345,7 @@ class _HitText:
         return document_rows.section_at(self.view.manifest, number, self.line) or best
 
 
-def read_notes(view: View, hits: Collection[Hit], text: str) -> list[ShownNote]:
+def read_notes(view: IndexView, hits: Collection[Hit], text: str) -> list[ShownNote]:
     """Return the notes of hits with their texts, each with what answers best in all of it."""
     notes = (
         _read_hit(_HitText(view, hit, hit.best.line, text), (), None, whole=False, newer=None)

@@ -13,7 +13,7 @@ from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.records import Origin, ShownNote
 from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import format_iso
-from memory_bank.base.hit_view import WEAKER, Hit, Place, format_place
+from memory_bank.base.hit_view import WEAKER, Place, ShownHit, format_place
 from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count, has_same_words, quote_path, starts_text, to_plain
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, show_place
@@ -75,7 +75,7 @@ def view_recall(
     hits = [_hit(note, explain=explain) for note in answer.notes]
     hits += [_result_hit(commit, result_file(commit)) for commit in answer.commits or ()]
     unanswered = answer.notes and not answer.answered
-    parts: Sequence[Entry | Hit | str] = hits
+    parts: Sequence[Entry | ShownHit | str] = hits
     if form == "paths":
         parts = [Entry(_place(note, None)) for note in answer.notes]
     elif explain and parsed is not None:
@@ -130,7 +130,7 @@ def view_linked(answer: Answer) -> View:
     return View("No note links to it")
 
 
-def _hit(note: ShownNote, *, explain: bool) -> Hit:
+def _hit(note: ShownNote, *, explain: bool) -> ShownHit:
     """Return a note with what people and agents read of it."""
     about = {
         **_origin_fields(note.origin),
@@ -170,7 +170,7 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
         )
         for link in note.links or ()
     ]
-    return Hit(
+    return ShownHit(
         _place(note, note.line),
         None if note.reasons and note.reasons[0].source == CONDITIONS else note.relevance_score,
         _join_heading(note.title, note.heading),
@@ -354,7 +354,7 @@ def view_ask(answer: Answer, codebase: Codebase | None = None, query: str = "") 
     )
 
 
-def _result_hit(result: Result, where: Place | str) -> Hit:
+def _result_hit(result: Result, where: Place | str) -> ShownHit:
     """Return a result of `ask`; an agent reads a row, and below a line of it."""
     line, title = result_line(result), result.title or ""
     at = one_line(f"{result_file(result)}:{line}" if line else result_file(result))
@@ -366,7 +366,7 @@ def _result_hit(result: Result, where: Place | str) -> Hit:
     description = result.description or ""
     row += f"\n  {one_line(description)}" if description else ""
     row += "" if has_same_words(short, result.snippet) else f"\n  {one_line(result.snippet)}"
-    return Hit(
+    return ShownHit(
         where,
         result.relevance_score,
         "" if title == result_file(result) else title,

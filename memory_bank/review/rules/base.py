@@ -26,7 +26,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.memory.rules_block import FILE
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
-from memory_bank.search.index import View
+from memory_bank.search.index import IndexView
 
 AGENTS = f"../{FILE}"
 """The path of AGENTS.md, beside the bank."""
@@ -120,7 +120,7 @@ class RuleContext:
     def __init__(
         self,
         bank: Bank,
-        view: View,
+        view: IndexView,
         paths: Collection[str] | None = None,
         *,
         searches: bool = False,

@@ -176,7 +176,7 @@ _OF_PASSAGE = f"s.document = p.document AND s.ordinal = p.section AND {IS_OBSERV
 _PART = "document, ordinal, line, end_line, headings, name, created, tokens"
 
 
-class Entry(NamedTuple):
+class DocumentEntry(NamedTuple):
     """An observation, or a document as a whole."""
 
     document: int
@@ -252,12 +252,12 @@ def list_entries(
     *,
     ascending: bool = False,
     start: tuple[float, str] | None = None,
-) -> list[Entry]:
+) -> list[DocumentEntry]:
     """Return the entries that meet all conditions by time, those of one time by name.
 
     The newest come first unless `ascending`; `start` is a time and name that they must be beyond.
     """
-    entries: list[Entry] = []
+    entries: list[DocumentEntry] = []
     way, beyond = ("ASC", ">") if ascending else ("DESC", "<")
     for kind, (columns, condition) in _queries(entry_conditions).items():
         time, name = ("s.created", "s.name") if kind == OBSERVATIONS else ("d.created", _TIE)
@@ -266,7 +266,7 @@ def list_entries(
             condition.add(within, start[0], *start)
         sql = f"SELECT {columns} WHERE {condition.text} ORDER BY {time} {way}, {name} {way} LIMIT ?"
         rows = manifest.execute(sql, [*condition.values, limit + offset])
-        entries += (Entry(*row) for row in rows)
+        entries += (DocumentEntry(*row) for row in rows)
     entries.sort(key=lambda entry: (entry.created, entry.name), reverse=not ascending)
     return entries[offset : offset + limit]
 
@@ -332,7 +332,7 @@ def narrow_scope(manifest: Manifest, within: Scope, documents: Collection[int]) 
     return Scope(only=scope.only, rows=frozenset(rows))
 
 
-def find_named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:
+def find_named(manifest: Manifest, names: Collection[str]) -> dict[str, DocumentEntry]:
     """Return the sections with some names; of several, that of the first document."""
     sql = (
         "SELECT s.name, s.document, s.ordinal, s.created FROM sections AS s JOIN documents AS d"
@@ -340,7 +340,9 @@ def find_named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:
         " AND s.name IN ({})"
     )
     rows = sorted(set(manifest.chunked(sql, list(names))), reverse=True)
-    return {name: Entry(document, at, created, name) for name, document, at, created in rows}
+    return {
+        name: DocumentEntry(document, at, created, name) for name, document, at, created in rows
+    }
 
 
 def read_parts(

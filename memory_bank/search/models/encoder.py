@@ -254,7 +254,7 @@ _PARTS = (
 """The matrices of a layer, in the order of the file, where they have numbers for names."""
 
 
-class Table(NamedTuple):
+class QuantisedTable(NamedTuple):
     """A table of quantised rows, of which those that are asked for are converted."""
 
     rows: NDArray[np.int8]
@@ -294,7 +294,7 @@ def _name_tensors(tensors: dict[str, NDArray[Any]]) -> dict[str, Any]:
     }
     for kind in _TABLES:
         name = f"embeddings.{kind}_embeddings.weight"
-        weights_by_name[name] = Table(
+        weights_by_name[name] = QuantisedTable(
             tensors[f"{_PREFIX}{name}_q"], tensors[f"{_PREFIX}{name}_scale"]
         )
     matrices = [name for name in tensors if name.endswith("_q") and not name.startswith(_PREFIX)]

@@ -24,7 +24,7 @@ from memory_bank.sessions.compression.sentences import (
     cut,
     find_telling,
 )
-from memory_bank.sessions.compression.tool_calls import ToolCall, estimate_tokens, read
+from memory_bank.sessions.compression.tool_calls import ParsedCall, estimate_tokens, read
 from memory_bank.sessions.records import Event, Observation, Prompt
 
 Sample: TypeAlias = Callable[[str, int], str]
@@ -88,7 +88,7 @@ def _keep_whole_events(
     return tuple(_observation(read(event), paths) for event in events)
 
 
-def _observation(call: ToolCall, paths: Paths) -> Observation:
+def _observation(call: ParsedCall, paths: Paths) -> Observation:
     event = call.event
     changed = list(call.changed(paths))
     about = call.command or call.path or call.words or ", ".join(changed) or event.tool_input

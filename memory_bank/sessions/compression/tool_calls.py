@@ -29,7 +29,7 @@ _MOST_TEXT, _DEEPEST = 400_000, 5
 
 
 @dataclass(frozen=True, eq=False)
-class ToolCall:
+class ParsedCall:
     """One event as a call of a tool."""
 
     event: Event
@@ -121,12 +121,12 @@ def estimate_tokens(event: Event) -> int:
     return estimate(event.tool_input) + estimate(event.tool_output)
 
 
-def read(event: Event) -> ToolCall:
+def read(event: Event) -> ParsedCall:
     """Return an event as a call of a tool."""
     parsed = _parse_json_twice(event.tool_input)
     arguments = parsed if isinstance(parsed, dict) else {"input": event.tool_input}
     if event.tool_name == MESSAGE:
-        return ToolCall(event, "message", arguments, event.tool_output)
+        return ParsedCall(event, "message", arguments, event.tool_output)
     name = event.tool_name.rpartition(".")[2]
     parsed = sentences.lists_by_word("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
     kind = cast("Kind", parsed)
@@ -139,7 +139,7 @@ def read(event: Event) -> ToolCall:
         kind = "read"
     elif kind == "agent" and _first(arguments, _keys("command")):
         kind = "command"
-    return ToolCall(event, kind, arguments, _parse_json_twice(event.tool_output))
+    return ParsedCall(event, kind, arguments, _parse_json_twice(event.tool_output))
 
 
 def _parse_json_twice(text: str) -> object:
@@ -199,7 +199,7 @@ def _patch(arguments: Mapping[str, Any]) -> str:
     return next((text for key in keys if edits.is_patch(text := _first(arguments, (key,)))), "")
 
 
-def _changes(call: ToolCall) -> Iterator[FileChange]:
+def _changes(call: ParsedCall) -> Iterator[FileChange]:
     arguments, answer = call.arguments, call.answer
     patch = _patch(arguments)
     if patch:
@@ -219,7 +219,7 @@ def _changes(call: ToolCall) -> Iterator[FileChange]:
         yield _change(call)
 
 
-def _change(call: ToolCall) -> FileChange:
+def _change(call: ParsedCall) -> FileChange:
     """Return the change of the file that a call names."""
     arguments, path = call.arguments, call.path
     if "delete" in call.event.tool_name.casefold() or "remove" in call.event.tool_name.casefold():
@@ -243,7 +243,7 @@ def _change(call: ToolCall) -> FileChange:
     return edits.compare_texts(path, "", whole, action)
 
 
-def _is_new_file(call: ToolCall, unsaid: edits.Action) -> edits.Action:
+def _is_new_file(call: ParsedCall, unsaid: edits.Action) -> edits.Action:
     """Tell whether a file was new, if the client says so."""
     answer = call.answer if isinstance(call.answer, dict) else {}
     for place in (answer, answer.get("metadata"), answer.get("returnDisplay")):

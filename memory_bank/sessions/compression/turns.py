@@ -12,7 +12,7 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.sessions.compression import sentences, shell
 from memory_bank.sessions.compression.edits import FileChange, Paths, file_kind, merge_changes
 from memory_bank.sessions.compression.sentences import COMMAND, PART, compile_rule, cut
-from memory_bank.sessions.compression.tool_calls import ToolCall, estimate_tokens
+from memory_bank.sessions.compression.tool_calls import ParsedCall, estimate_tokens
 
 # Score of a line that surely tells the error.
 _SUREST = 6
@@ -114,7 +114,7 @@ def _lines(output: str) -> Iterator[str]:
     return (line[:_MOST_LINE].rstrip() for line in lines)
 
 
-def look_at_read(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
+def look_at_read(call: ParsedCall, paths: Paths) -> tuple[list[str], str]:
     """Return the files that a call read, and what it showed where no answer tells it."""
     if call.kind == "command":
         read = [
@@ -128,7 +128,7 @@ def look_at_read(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
     return entries, "" if call.kind in ("read", "command") else fact
 
 
-def failure_fact(call: ToolCall, counts: Tests) -> str:
+def failure_fact(call: ParsedCall, counts: Tests) -> str:
     """Name a command that failed, with what it said."""
     code = f" with exit code {call.exit_code}" if call.exit_code else ""
     return f"`{cut(call.command, COMMAND)}` fails{code}{quote_failure(counts, find_problem(call.output))}"
@@ -163,7 +163,7 @@ class Run:
 
     shown: str
     """Its command line for people, without filters."""
-    call: ToolCall
+    call: ParsedCall
     program: shell.ProgramRun
     failed: bool
     passed: bool
@@ -248,7 +248,7 @@ class Turn:
         """All runs of commands, the first one first."""
         return [run for work in self.works for run in work.runs]
 
-    def take(self, call: ToolCall) -> None:
+    def take(self, call: ParsedCall) -> None:
         """Add one call."""
         event = call.event
         if not self.works or self.works[-1].commit:
@@ -285,19 +285,19 @@ class Turn:
                 (before or turn_works)[-1 if before else 0].absorb(work)
         return turn_works
 
-    def _look(self, work: TurnWork, call: ToolCall) -> None:
+    def _look(self, work: TurnWork, call: ParsedCall) -> None:
         read, fact = look_at_read(call, self.paths)
         work.reads += read
         work.looks += [fact] if fact else []
 
-    def _report(self, work: TurnWork, call: ToolCall) -> None:
+    def _report(self, work: TurnWork, call: ParsedCall) -> None:
         """Keep what a subagent said, which two events may tell."""
         output = call.output.strip()
         texts = {" ".join(text.split()) for turn_work in self.works for text in turn_work.reports}
         if output and " ".join(output.split()) not in texts:
             work.reports.append(output)
 
-    def _edit(self, work: TurnWork, call: ToolCall, changes: Sequence[FileChange]) -> None:
+    def _edit(self, work: TurnWork, call: ParsedCall, changes: Sequence[FileChange]) -> None:
         for change in changes:
             path = self.paths.shown(change.path, call.event.cwd)
             moved = self.paths.shown(change.moved_to, call.event.cwd) if change.moved_to else ""
@@ -305,7 +305,7 @@ class Turn:
             work.changes.setdefault(path, []).append(display)
             self.edits += file_kind(path) == "code"
 
-    def _command(self, work: TurnWork, call: ToolCall) -> None:
+    def _command(self, work: TurnWork, call: ParsedCall) -> None:
         steps = shell.split_commands(call.command)
         if shell.only_looks(steps):
             self._look(work, call)
@@ -323,7 +323,7 @@ class Turn:
         if run.failed or run.passed or not written:
             work.runs.append(run)
 
-    def _run(self, call: ToolCall, steps: list[shell.SimpleCommand]) -> Run:
+    def _run(self, call: ParsedCall, steps: list[shell.SimpleCommand]) -> Run:
         program = shell.run_of(steps)
         counts = count_tests(call.output)
         sure = program.sure and not (call.exit_code is None and isinstance(call.answer, str))

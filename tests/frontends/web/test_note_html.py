@@ -7,7 +7,7 @@ import pytest
 from memory_bank.frontends.web import note_fields, note_html
 from memory_bank.frontends.web.note_html import is_allowed, note_address, render
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
-from memory_bank.notes.okf import Source
+from memory_bank.notes.okf import StatedSource
 
 NOTHING = LinkTargets({})
 
@@ -48,7 +48,10 @@ def test_markdown_is_shown_and_nothing_else(text: str, shown: str) -> None:
 
 def test_footnotes_lead_to_the_sources_of_their_names() -> None:
     text = "A.[^law] B.[^x] C.[^none] `[^law]`\n\n[^law]: The law\n[^x]: Some *words*.\n"
-    sources = [Source("https://example.org", is_subject=True), Source("law.md", "A <law>", "law")]
+    sources = [
+        StatedSource("https://example.org", is_subject=True),
+        StatedSource("law.md", "A <law>", "law"),
+    ]
     shown = str(render(text, NOTHING, sources=sources).html)
     assert '<a href="#source-1" title="A &lt;law&gt;"' in shown
     assert '<sup><a href="#note-x">x</a></sup>' in shown
