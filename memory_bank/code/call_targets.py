@@ -85,8 +85,12 @@ class Caller(NamedTuple):
     bases: Collection[str] = ()
 
 
-Target = tuple[SymbolRow, str]
-"""The symbol that a call means, and how that is known: one of HOW."""
+class Target(NamedTuple):
+    """The symbol that a call means, and how that is known."""
+
+    symbol: SymbolRow
+    how: str
+    """One of HOW."""
 
 
 def read_caller(row: SymbolRow | IntentRow) -> Caller:
@@ -159,7 +163,7 @@ class CallTargets:
         if parts[0] in _list_parameters(caller) and "::" not in written:
             return None
         target = self._find_by_path(call)
-        return target if target and target[1] != _GUESSED else None
+        return target if target and target.how != _GUESSED else None
 
     def list_names(self, written: str, caller: Caller) -> set[str]:
         """Return the names that what is called may have, where it is defined or passed on."""
@@ -199,15 +203,15 @@ class CallTargets:
             for path in (caller.path, *_list_package_files(caller, call.rows)):
                 for row in call.rows_in(path):
                     if row.symbol.qualified == f"{prefix}.{name}" and row.symbol.kind != "function":
-                        return row, SAME_FILE if path == caller.path else IMPORTED
+                        return Target(row, SAME_FILE if path == caller.path else IMPORTED)
         inherited = self._list_inherited(name, caller, call.rows)
-        return (inherited[0], INHERITED) if inherited else None
+        return Target(inherited[0], INHERITED) if inherited else None
 
     def _list_inherited(self, name: str, caller: Caller, rows: RowsByFile) -> list[SymbolRow]:
         """Return the methods of a name in the types which the caller's type extends."""
         own_type = (caller.path, caller.inside.rpartition(".")[0])
         calls = (_Call([*_split_name(base), name], caller, rows) for base in caller.bases)
-        symbols = (target[0] for target in map(self._find_by_path, calls) if target)
+        symbols = (target.symbol for target in map(self._find_by_path, calls) if target)
         return [
             row
             for row in symbols
@@ -221,26 +225,26 @@ class CallTargets:
         rest = [part for part in call.plain if part not in _MODULES]
         is_in_file = root != "crate" or _stem(path) in _ROOTS
         if is_in_file and (row := _find_in_scopes(call, rest)):
-            return row, SAME_FILE
+            return Target(row, SAME_FILE)
         statement = Import("::".join(call.plain[:-1]), (call.parts[-1],), 0)
         for file in self._imports.find_files(path, statement):
             for start in range(len(rest)):
                 if row := _single_symbol(self._list_exported(file, rest[start:], call)):
-                    return row, SAME_FILE if file == path else IMPORTED
+                    return Target(row, SAME_FILE if file == path else IMPORTED)
         return None
 
     def _find_by_path(self, call: _Call) -> Target | None:
         """Return what a name means, or a path from a type or module."""
         plain = call.plain
         if row := _find_in_scopes(call, plain):
-            return row, SAME_FILE
+            return Target(row, SAME_FILE)
         bindings = self._imports.bindings(call.caller.path)
         for count in range(len(plain), 0, -1):
             if binding := bindings.get(".".join(plain[:count])):
                 return self._find_bound(binding, count, call)
         files = (*bindings["*"].files, *_list_package_files(call.caller, call.rows))
         row = _single_symbol(self._list_exported_by(files, plain, call))
-        return (row, IMPORTED) if row else None
+        return Target(row, IMPORTED) if row else None
 
     def _find_bound(self, binding: Bound, count: int, call: _Call) -> Target | None:
         """Return what a call means if the first `count` parts of its path are imported."""
@@ -251,7 +255,7 @@ class CallTargets:
         tries = (as_symbol, as_module) if binding.name else (as_module, as_symbol)
         for row in map(_single_symbol, tries):
             if row:
-                return row, IMPORTED
+                return Target(row, IMPORTED)
         return _find_only_named(path, call) if binding.name and not binding.files else None
 
     def _list_in_bound(
@@ -357,7 +361,7 @@ def _find_only_named(path: Sequence[str], call: _Call) -> Target | None:
     candidates = (row for rows in call.rows.values() for row in rows if not row.test)
     matching = (row for row in candidates if _ends_with_path(row, path) and call.may_mean(row))
     row = _single_symbol(matching)
-    return (row, _GUESSED) if row else None
+    return Target(row, _GUESSED) if row else None
 
 
 def _single_symbol(rows: Iterable[SymbolRow]) -> SymbolRow | None:

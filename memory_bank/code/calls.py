@@ -130,9 +130,9 @@ class CallGraph:
             calls = [call for call in _list_calls(row) if last_part(call) in names]
             targets = [(call, self._targets.find(call, caller, rows)) for call in calls]
             meant = [
-                ResolvedCall(call, row, target[1])
+                ResolvedCall(call, row, target.how)
                 for call, target in targets
-                if target and _symbol_key(target[0]) in keys
+                if target and _symbol_key(target.symbol) in keys
             ]
             if meant:
                 resolved_calls.append(min(meant, key=_sort_key))

@@ -14,7 +14,7 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Busy
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
-from memory_bank.git.commits import Commit, CommitsAt, Outline, PathPair
+from memory_bank.git.commits import Commit, CommitOutline, CommitsAt, PathPair
 
 MOST = 20_000
 """Number of commits, the newest, that are used."""
@@ -115,7 +115,7 @@ class CodeHistory:
 def _filter_commits(commits: CommitsAt, max_files: int) -> CountedCommits:
     """Return the commits of a history that count for the coupling of files."""
     outlines = commits.list_outlines(MOST + 1)
-    known = [outline for outline in outlines[:MOST] if outline[1] not in commits.ends]
+    known = [outline for outline in outlines[:MOST] if outline.id not in commits.ends]
     count = len(known)
     partial = "this is a partial clone: renames are followed only of files with the same bytes"
     notices = {
@@ -125,12 +125,12 @@ def _filter_commits(commits: CommitsAt, max_files: int) -> CountedCommits:
     }
     notes = tuple(note for note, applies in notices.items() if applies)
     changes = commits.file_changes(max_files)
-    rows = ((outline, changes.get(outline[0], ())) for outline in known)
+    rows = ((outline, changes.get(outline.n, ())) for outline in known)
     return filter_counted(rows, max_files, notes=notes)
 
 
 def filter_counted(
-    rows: Iterable[tuple[Outline, Sequence[PathPair]]],
+    rows: Iterable[tuple[CommitOutline, Sequence[PathPair]]],
     max_files: int,
     *,
     notes: tuple[str, ...] = (),

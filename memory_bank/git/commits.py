@@ -94,9 +94,18 @@ class Change(NamedTuple):
         return len(self.status) > 1
 
 
-Outline = tuple[int, str, int, int, str]
-"""Of a commit that is no merge its number in the database, its id, when it was made (seconds
-since the epoch), the number of files that it changed, and its subject."""
+class CommitOutline(NamedTuple):
+    """A commit that is no merge."""
+
+    n: int
+    """Its number in the database."""
+    id: str
+    when: int
+    """When it was made, in seconds since the epoch."""
+    size: int
+    """Number of files that it changed."""
+    subject: str
+
 
 PathPair = tuple[str, str]
 """The former path of a file, empty unless it was renamed, and its path."""
@@ -269,13 +278,13 @@ class CommitsAt:
         """Return what a commit changed, given by its full id."""
         return tuple(change for _, change in self._changes(_OF_COMMIT, (bytes.fromhex(commit),)))
 
-    def list_outlines(self, most: int) -> list[Outline]:
+    def list_outlines(self, most: int) -> list[CommitOutline]:
         """Return at most so many commits that are no merges, the newest first."""
         sql = (
             "SELECT n, id, made, size, subject FROM commits WHERE length(parents) <= length(id)"
             " ORDER BY rank DESC, id"
         )
-        return [(n, key.hex(), *rest) for n, key, *rest in self._rows(sql, ())[:most]]
+        return [CommitOutline(n, key.hex(), *rest) for n, key, *rest in self._rows(sql, ())[:most]]
 
     def file_changes(self, max_files: int) -> Mapping[int, Sequence[PathPair]]:
         """Return the changes of commits by their numbers; of larger ones the renames only."""

@@ -133,7 +133,8 @@ class SharedAsker:
                 break
         last = self._queries[-1]
         return [
-            (_show_note(hit, last.question.text, texts=last.texts), hit[1].score) for hit in hits
+            (_show_note(hit, last.question.text, texts=last.texts), hit.candidate.score)
+            for hit in hits
         ]
 
     @property

@@ -149,9 +149,14 @@ class Meaning(NamedTuple):
     """The least cosine of a passage if none has a word of the question."""
 
 
-SharedHit = tuple[SharedPassage, Candidate, tuple[Reason, ...]]
-"""A note of the shared index: its best passage, the candidate, whose score is comparable with
-those of the hits of a bank asked together with it, and the reasons."""
+class SharedHit(NamedTuple):
+    """A note of the shared index."""
+
+    passage: SharedPassage
+    """Its best one."""
+    candidate: Candidate
+    """Its score is comparable with those of the hits of a bank asked together with it."""
+    reasons: tuple[Reason, ...]
 
 
 def count_passage_words(index: Conversation, words: Collection[str]) -> WordCounts:
@@ -249,7 +254,7 @@ class SharedSearch:
         hits = [candidate for candidate in candidates if candidate.shown]
         hits.sort(key=lambda candidate: (candidate.weak, -candidate.score, candidate.row))
         return [
-            (
+            SharedHit(
                 passages[candidate.row],
                 candidate,
                 (*ranking.reasons(candidate.row), *candidate.boosts),

@@ -117,8 +117,14 @@ _PARAGRAPHS = lazy_pattern(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
 """What stands between paragraphs; headings are none."""
 
 
-Neighbour = tuple[Node, tuple[str, ...], tuple[str, ...]]
-"""A linked node, and the types of the links to it and from it; `tag` and `embed` are such."""
+class Neighbour(NamedTuple):
+    """A node at the other end of links."""
+
+    node: Node
+    outgoing: tuple[str, ...]
+    """The types of links to it; `tag` or `embed` for a link that is one."""
+    incoming: tuple[str, ...]
+    """The types of links from it."""
 
 
 class NodeDetails(NamedTuple):
@@ -173,7 +179,9 @@ def _list_neighbours(graph: NoteGraph, name: str) -> list[Neighbour]:
         return note_graph.KINDS.index(graph.nodes[end].kind), -graph.degrees[end], end
 
     return [
-        (graph.nodes[end], _list_relations(graph, name, end), _list_relations(graph, end, name))
+        Neighbour(
+            graph.nodes[end], _list_relations(graph, name, end), _list_relations(graph, end, name)
+        )
         for end in sorted(graph.neighbours(name), key=order)
     ]
 
