@@ -36,8 +36,8 @@ from memory_bank.search.document_changes import (
     compare,
     show_nothing,
 )
-from memory_bank.search.manifest import document_rows, link_rows, tables, writer
-from memory_bank.search.manifest.manifest import Manifest
+from memory_bank.search.manifest import document_rows, link_rows, writer
+from memory_bank.search.manifest.manifest import Manifest, yield_differences
 from memory_bank.search.retrievers import RetrieverSet
 from memory_bank.search.retrievers.base import IndexedPassage
 
@@ -232,7 +232,7 @@ def compare_indices(ours: Index, fresh: Index) -> Iterator[str]:
 
     Each retriever must have exactly the passages of its manifest.
     """
-    yield from tables.yield_differences(ours.manifest, fresh.manifest)
+    yield from yield_differences(ours.manifest, fresh.manifest)
     for side, index in (("index", ours), ("fresh index", fresh)):
         rows = document_rows.passage_rows(index.manifest)
         for retriever in index.retrievers.all()[0]:

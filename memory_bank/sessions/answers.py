@@ -10,8 +10,7 @@ from typing import Literal
 from memory_bank.base import NamedTuple, in_json, shorten, versioned
 from memory_bank.base.dates import format_iso, seconds_to_iso
 from memory_bank.base.documents import Document, Section
-from memory_bank.search.manifest.entries import read_session_id
-from memory_bank.search.manifest.tables import SessionCounts
+from memory_bank.search.manifest.entries import SessionCounts, read_session_id
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.records import TITLE_LIMIT, Observation, Session

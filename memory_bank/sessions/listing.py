@@ -22,8 +22,8 @@ from memory_bank.base.operation import Param, operation, topic
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.index import IndexView
 from memory_bank.search.manifest import document_rows
-from memory_bank.search.manifest.entries import read_session_id
-from memory_bank.search.manifest.tables import SessionCounts, links_of_sections, session_counts
+from memory_bank.search.manifest.entries import SessionCounts, read_session_id, session_counts
+from memory_bank.search.manifest.link_rows import links_of_sections
 from memory_bank.sessions import queue_rows, views
 from memory_bank.sessions.answers import (
     Recovered,

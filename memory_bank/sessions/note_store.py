@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Document
 from memory_bank.base.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
 from memory_bank.notes.storage.store import Store
-from memory_bank.search.manifest import document_rows, tables
+from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.entries import SESSION_ID, read_session_id
 from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.note_format import yield_paths
@@ -61,7 +61,7 @@ class IndexedNotes:
 
     def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
         """Map those of some block ids that a note has to its path."""
-        return self._bank.answer(lambda view: tables.keys_with(view.manifest, ids))
+        return self._bank.answer(lambda view: document_rows.keys_with(view.manifest, ids))
 
 
 class NoteStore:

@@ -383,3 +383,16 @@ def _document(row: Sequence[Any]) -> Document:
         size=size,
         number=number,
     )
+
+
+def keys_with(manifest: Manifest, anchors: Sequence[str]) -> dict[str, str]:
+    """Map those of some anchors that a live document has to its key; the first of several."""
+    sql = (
+        "SELECT anchor, key FROM anchors JOIN documents ON documents.id = document"
+        f" WHERE state IN ({DONE}, {PENDING}) AND anchor IN ({{}})"
+    )
+    folded = [anchor.casefold() for anchor in anchors]
+    keys = dict(sorted(manifest.chunked(sql, folded), reverse=True))  # the first one stays
+    return {
+        anchor: keys[name] for anchor, name in zip(anchors, folded, strict=True) if name in keys
+    }

@@ -479,3 +479,42 @@ def _has(condition: _Condition, keys: Sequence[str], values: Sequence[str]) -> N
 def _among(keys: Sequence[str], values: Sequence[str]) -> str:
     marks = (",".join("?" * len(key)) for key in (keys, values))
     return "f.key IN ({}) AND f.value IN ({})".format(*marks)
+
+
+class SessionCounts(NamedTuple):
+    """What the note of a session has."""
+
+    prompts: int = 0
+    observations: int = 0
+    read_tokens: int = 0
+    """Estimated, to read the observations."""
+    work_tokens: int = 0
+    """Those of the events that they were made of."""
+    last: float = 0.0
+    """The time of the last observation; 0 without one."""
+    summary: bool = False
+    """Whether it has one."""
+
+
+def session_counts(manifest: Manifest, documents: Collection[int]) -> dict[int, SessionCounts]:
+    """Count what some notes of sessions have."""
+    numbers = list(documents)
+    observations = (
+        # the plus keeps SQLite from reading the sections of all documents by their names
+        f"SELECT s.document, count(*), sum(s.tokens), sum({WORK_TOKENS}), max(s.created)"
+        " FROM sections AS s WHERE s.document IN ({}) AND +s.name >= 'obs-' AND"
+        f" {IS_OBSERVATION} GROUP BY s.document"
+    )
+    prompts = (
+        "SELECT document, count(DISTINCT key) FROM section_fields WHERE document IN ({})"
+        " AND key GLOB 'prompt_[0-9]*' GROUP BY document"
+    )
+    summaries = "SELECT document FROM sections WHERE document IN ({}) AND +name GLOB 'sum-*'"
+    counts = dict.fromkeys(numbers, SessionCounts())
+    for document, number, read, work, last in manifest.chunked(observations, numbers):
+        counts[document] = SessionCounts(0, number, read, work or 0, last)
+    for document, number in manifest.chunked(prompts, numbers):
+        counts[document] = counts[document]._replace(prompts=number)
+    for (document,) in manifest.chunked(summaries, numbers):
+        counts[document] = counts[document]._replace(summary=True)
+    return counts

@@ -442,3 +442,16 @@ def any_supersedes(manifest: Manifest) -> bool:
     """Tell whether any document supersedes another."""
     text = f"SELECT 1 FROM links WHERE {IS_SUPERSEDING} LIMIT 1"
     return manifest.execute(text).fetchone() is not None
+
+
+def links_of_sections(manifest: Manifest, document: int, kind: str) -> dict[str, str]:
+    """Map names of the sections of a document to the keys of the documents they link to.
+
+    Only links of that type count.
+    """
+    sql = (
+        "SELECT s.name, d.key FROM links AS l JOIN sections AS s ON s.document = l.document"
+        " AND l.line >= s.line AND l.line < s.end_line JOIN documents AS d ON d.id = l.dest"
+        " WHERE l.document = ? AND l.type = ? AND s.name <> ''"
+    )
+    return dict(manifest.execute(sql, (document, kind)))
