@@ -226,3 +226,10 @@ def test_a_long_path_of_letters_with_marks_stays_whole() -> None:
         patch.setenv("TERM", "xterm")
         Console(stream).hanging(4, ["see ", (path, "place"), " for more"])
     assert path in stream.getvalue()
+
+
+def test_a_short_cell_below_the_first_one_stays_beside_its_heading() -> None:
+    row = ("decisions/a-name-as-long-as-a-line-of-it.md", "of nine letters here", "Peak 1")
+    assert table(40, ("note", "words", "title"), [row])[1:] == [
+        "    words of nine letters here ·", "    title Peak 1",
+    ]  # fmt: skip

@@ -43,6 +43,9 @@ _GAP = 2
 _UNBROKEN = 16
 """Columns of a cell that is never wrapped, such as a date with a time."""
 
+_TIE = "\u2420"
+"""Stands for a space at which no line is wrapped."""
+
 _LEAST = 12
 """Columns that a cell which gives way has at least."""
 
@@ -225,8 +228,12 @@ class Console:
                     for heading, cell in zip(headings[1:], cells, strict=True)
                     if cell
                 ]
-                if parts:
-                    self._wrapped(" " * _STACKED, _STACKED, [[" · ".join(parts)]], self.columns)
+                text = f"{_TIE}· ".join(
+                    part.replace(" ", _TIE) if count_cells(part) <= _UNBROKEN else part
+                    for part in parts
+                )
+                for line in self._wrap([text], self.columns - _STACKED) if text else ():
+                    self.line(" " * _STACKED, line.plain.replace(_TIE, " "))
                 self._print_below(below, number)
         if shared_cells:
             self.labelled("in all: ", "dim", shared_cells)
