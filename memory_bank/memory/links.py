@@ -108,7 +108,8 @@ def path_between(bank: Bank, start: str, goal: str) -> tuple[PathStep, ...]:
     graph = bank.read(lambda view: read_graph(view.manifest))
     first, last = (find_in_graph(graph, node) for node in ends)
     try:
-        nodes = nx.bidirectional_shortest_path(graph.to_undirected(as_view=True), first, last)
+        # a view without directions has its neighbours in the order of a set
+        nodes = nx.bidirectional_shortest_path(nx.Graph(graph.edges()), first, last)
     except (nx.NetworkXNoPath, nx.NodeNotFound):
         return ()
     steps = [(a, b) if graph.has_edge(a, b) else (b, a) for a, b in pairwise(nodes)]

@@ -106,6 +106,14 @@ def test_a_path_is_the_shortest_chain_whichever_way_links_go(bank: Bank) -> None
     assert [step.target for step in path_between(bank, "f", "Sarah")] == ["ghost:Sarah"]
 
 
+def test_of_paths_of_one_length_the_first_is_taken_at_each_start(bank: Bank, folder: Path) -> None:
+    between = [f"between-{number:02}" for number in range(20)]
+    write_files(folder, {f"{name}.md": "[[sink]]\n" for name in between})
+    write_files(folder, {"source.md": "".join(f"[[{name}]]\n" for name in between), "sink.md": "S"})
+    steps = path_between(bank, "source", "sink")
+    assert [step.target for step in steps] == ["between-00.md", "sink.md"]
+
+
 def test_the_nearest_are_related(bank: Bank) -> None:
     assert [near.path for near in related(bank, "a")] == ["c.md", "b.md", "old.md"]
     assert len(related(bank, "a", 1)) == 1
