@@ -18,7 +18,7 @@ from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import digest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import bank_id
-from memory_bank.base import NamedTuple, in_json, paths, versioned
+from memory_bank.base import NamedTuple, in_json, paths, with_schema_version
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, operation
@@ -83,7 +83,7 @@ class SkippedTranscript(NamedTuple):
 @in_json(
     "dry_run", "sessions", "events", "observations", "elsewhere", "skipped", "fallback_reasons",
 )  # fmt: skip
-@versioned("1.0")
+@with_schema_version("1.0")
 @dataclass(slots=True)
 class ImportedSessions:
     """The result of an import of transcripts, or of a dry run."""

@@ -14,7 +14,7 @@ from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.bank_state import BankState
 from memory_bank.bank.open_index import OpenIndex
-from memory_bank.base import Closing, paths, settings
+from memory_bank.base import Closable, paths, settings
 from memory_bank.base.detached import is_at_work
 from memory_bank.base.errors import BadSetting, Busy, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
@@ -57,7 +57,7 @@ class Conditions:
         """How much is indexed at most."""
 
 
-class Bank(Closing):
+class Bank(Closable):
     """An open bank. Its parts are loaded on first use.
 
     A bank may be used from several threads, one at a time.

@@ -130,8 +130,8 @@ class ShownNote(NamedTuple):
         return _OF_HITS if self.etag else _OF_WHOLE_NOTES
 
 
-_at = ShownNote._fields.index("meta")
-_IN_JSON = *ShownNote._fields[:_at], *_OF_META, *ShownNote._fields[_at + 1 :]
+_META_AT = ShownNote._fields.index("meta")
+_IN_JSON = *ShownNote._fields[:_META_AT], *_OF_META, *ShownNote._fields[_META_AT + 1 :]
 in_json(*_IN_JSON)(ShownNote)
 
 _OF_HITS = frozenset(

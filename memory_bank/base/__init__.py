@@ -12,7 +12,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, AnyStr, Self, TypeVar, cast
 
-__all__ = ["Closing", "NamedTuple", "in_json", "lazy_pattern", "shorten", "versioned"]
+__all__ = ["Closable", "NamedTuple", "in_json", "lazy_pattern", "shorten", "with_schema_version"]
 
 __version__ = "0.1.0"
 
@@ -39,7 +39,7 @@ else:
         """As that of `typing`."""
 
 
-class Closing:
+class Closable:
     """What a `with` statement closes at its end."""
 
     def __enter__(self) -> Self:
@@ -55,7 +55,7 @@ class Closing:
 Record = TypeVar("Record")
 
 
-def versioned(version: str) -> Callable[[type[Record]], type[Record]]:
+def with_schema_version(version: str) -> Callable[[type[Record]], type[Record]]:
     """Let the JSON of a record begin with the version of its schema."""
 
     def add_version(kind: type[Record]) -> type[Record]:

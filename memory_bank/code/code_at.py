@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from memory_bank.base import Closing, NamedTuple
+from memory_bank.base import Closable, NamedTuple
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code import lookup
@@ -49,7 +49,7 @@ class CodePlace(NamedTuple):
         return f"{self.path}#{self.name}" if self.name else self.path
 
 
-class CodeAt(Closing):
+class CodeAt(Closable):
     """Reads the code of one repository, each file once."""
 
     def __init__(self, tree: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_bank.bank.records import ShownNote
-from memory_bank.base import NamedTuple, in_json, lazy_pattern, versioned
+from memory_bank.base import NamedTuple, in_json, lazy_pattern, with_schema_version
 from memory_bank.code.calls import ResolvedCall
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.guards import Guard
@@ -55,7 +55,7 @@ class SymbolDetails(NamedTuple):
         return frozenset(("last_accessed_at", "doc", "fingerprint", "calls", "may_call"))
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class GuardingTests(NamedTuple):
     """The tests of a symbol or a file, the surest first."""
 
@@ -80,7 +80,7 @@ def plain_words(sentence: str) -> str:
 
 
 @in_json("file", "commits", "result_count", "files", "notices")
-@versioned("1.0")
+@with_schema_version("1.0")
 class CouplingAnswer(NamedTuple):
     """The files that are coupled with a file, the strongest coupling first."""
 
@@ -111,7 +111,7 @@ class RecentCommit(NamedTuple):
     """What its message says besides its subject."""
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class ExplainedSymbol(NamedTuple):
     """A symbol with everything that has to do with it."""
 
@@ -132,7 +132,7 @@ class ExplainedSymbol(NamedTuple):
     """What is left out, and why."""
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class BlastRadius(NamedTuple):
     """What a change of a file may affect."""
 

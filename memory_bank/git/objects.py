@@ -16,7 +16,7 @@ from pathlib import Path
 from subprocess import Popen
 from typing import BinaryIO
 
-from memory_bank.base import Closing, NamedTuple, in_json, lazy_pattern, shorten
+from memory_bank.base import Closable, NamedTuple, in_json, lazy_pattern, shorten
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
@@ -205,7 +205,7 @@ def list_staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
     return {path: blob for path, (_, blob) in files.items()}
 
 
-class ObjectReader(Closing):
+class ObjectReader(Closable):
     """Reads objects by one process of git, which runs until it is closed.
 
     Its methods raise BadInput or StorageFailed if git can't read an object, as in a partial clone.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids
-from memory_bank.base import NamedTuple, lazy_pattern, paths, versioned
+from memory_bank.base import NamedTuple, lazy_pattern, paths, with_schema_version
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.hit_view import Place, style_piece
 from memory_bank.base.removed_text import RemovedText
@@ -175,7 +175,7 @@ class OutOfReach(NamedTuple):
     """Whether it should have been removed there, and could not be."""
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """What was forgotten, and what is left to others."""

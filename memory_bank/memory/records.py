@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.bank.records import ShownNote
-from memory_bank.base import NamedTuple, versioned
+from memory_bank.base import NamedTuple, with_schema_version
 from memory_bank.notes.note import Entity, Meta
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class Promoted(NamedTuple):
     """The note that was made of an observation, a summary or a commit."""
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
 from memory_bank.bank.records import ShownNote
-from memory_bank.base import NamedTuple, lazy_pattern, versioned
+from memory_bank.base import NamedTuple, lazy_pattern, with_schema_version
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, StorageFailed
 from memory_bank.base.hit_view import Place
@@ -69,7 +69,7 @@ class Explanation(NamedTuple):
     """Its number, if the commit names one; 0 for none."""
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class Why(NamedTuple):
     """What is behind a file or a line, the newest first."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memory_bank.bank.records import Finding, ReviewFinding, Severity
-from memory_bank.base import NamedTuple, versioned
+from memory_bank.base import NamedTuple, with_schema_version
 from memory_bank.base.rendering import count
 from memory_bank.notes.note_change import NoteChange
 
@@ -72,7 +72,7 @@ class TokenChange(NamedTuple):
     after: int
 
 
-@versioned("2.0")
+@with_schema_version("2.0")
 class Review(NamedTuple):
     """What a change does to the notes of a bank."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
 
-from memory_bank.base import NamedTuple, in_json, shorten, versioned
+from memory_bank.base import NamedTuple, in_json, shorten, with_schema_version
 from memory_bank.base.dates import format_iso, seconds_to_iso
 from memory_bank.base.documents import Document, Section
 from memory_bank.search.manifest.entries import SessionCounts, read_session_id
@@ -70,7 +70,7 @@ class IndexRow(NamedTuple):
 HINT = "Use timeline(anchor=ID) for context, get_observations(ids=[...]) for details"
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 @dataclass(frozen=True, slots=True)
 class ObservationRows:
     """Rows of observations, sessions and notes, and what to do with their ids."""
@@ -94,7 +94,7 @@ class Workflow(NamedTuple):
     steps: str
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class Timeline(NamedTuple):
     """What came before and after an observation, the nearest first."""
 
@@ -129,7 +129,7 @@ class Details(NamedTuple):
         return frozenset(["obs_type"] if self.stored is None else ["obs_type", "git"])
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 @dataclass(frozen=True, slots=True)
 class Observations:
     """What some ids name, and the ids that name nothing."""
@@ -140,7 +140,7 @@ class Observations:
     problem: str | None = None
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class Injected(NamedTuple):
     """What an agent is told when its session starts."""
 
@@ -245,7 +245,7 @@ class SessionEntry(NamedTuple):
         return "open" if time.time() - last < IDLE.total_seconds() else "silent"
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 @dataclass(frozen=True, slots=True)
 class SessionRows:
     """Sessions, the newest first."""
@@ -256,7 +256,7 @@ class SessionRows:
     sessions: tuple[SessionEntry, ...]
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class SessionShown(NamedTuple):
     """A session with all that belongs to it."""
 
@@ -315,7 +315,7 @@ class SessionStep(NamedTuple):
         )
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 @dataclass(slots=True)
 class Compression:
     """What compression did."""
@@ -332,7 +332,7 @@ class Compression:
     """Why events of some sessions wait on."""
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class Recovered(NamedTuple):
     """The former ids whose sessions are the bank's now."""
 

@@ -164,7 +164,7 @@ def _compress_batch(
     from memory_bank.sessions.compression import modes  # start-up: mostly nothing waits
 
     root = _find_project_folder(bank, events)
-    made, reason = modes.compress(
+    new_observations, reason = modes.compress(
         events,
         prompts=_list_prompts(session, events),
         settings=bank.settings.compression,
@@ -185,7 +185,7 @@ def _compress_batch(
                 git=git_state_at(session, observation.created_at, root or bank.layout.project),
             )
         )
-        for number, observation in enumerate(made)
+        for number, observation in enumerate(new_observations)
     ]
     with open_store(bank) as store:
         stored = store.store_observations(session.session_id, observations)

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import Closing
+from memory_bank.base import Closable
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.sessions.answers import SessionStep
 from memory_bank.sessions.queue import OBSERVATION_STORED, SESSION_ENDED, EventQueue
@@ -40,7 +40,7 @@ def _read_events(news: Iterable[Row]) -> Iterator[SessionStep]:
             )
 
 
-class Subscription(Closing):
+class Subscription(Closable):
     """The notifications since it was made, from all processes, oldest first.
 
     At most 1,024 wait: of more, the oldest are dropped, and `dropped` counts them. A sender

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
-from memory_bank.base import Closing, NamedTuple
+from memory_bank.base import Closable, NamedTuple
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import MemoryBankError, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES
@@ -55,7 +55,7 @@ class ComparedCitation(NamedTuple):
     """All that the note names of that place."""
 
 
-class CodeComparison(Closing):
+class CodeComparison(Closable):
     """Compares the citations of one bank with the code at a commit."""
 
     def __init__(self, bank: Bank, head: str, *, end: str, seconds: float = SECONDS) -> None:

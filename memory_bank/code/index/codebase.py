@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.bank_state import BankState
-from memory_bank.base import Closing, NamedTuple, paths
+from memory_bank.base import Closable, NamedTuple, paths
 from memory_bank.base.documents import Document, Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
 from memory_bank.base.locks import WAIT
@@ -146,7 +146,7 @@ class Relations(NamedTuple):
     guards: TestGuards
 
 
-class Codebase(Closing):
+class Codebase(Closable):
     """The open code of one work tree. It may be used from several threads, one at a time."""
 
     def __init__(

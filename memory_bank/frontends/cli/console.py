@@ -117,15 +117,15 @@ class Console:
     def block(self, text: str, indent: str = "", style: str = "") -> None:
         """Print text of several lines, indented; long lines are wrapped on a terminal."""
         lines = make_visible(text.replace("\r\n", "\n")).split("\n")
-        self._wrapped(indent, len(indent), [[(line, style)] for line in lines], self.width)
+        self._print_wrapped(indent, len(indent), [[(line, style)] for line in lines], self.width)
 
     def labelled(self, label: str, style: str, text: str) -> None:
         """Print a label followed by a text, which is wrapped on a terminal."""
-        self._wrapped((label, style), len(label), [[text]], self.width)
+        self._print_wrapped((label, style), len(label), [[text]], self.width)
 
     def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
         """Print a line, its first part less indented; on a terminal it is wrapped below that."""
-        self._wrapped(" " * max(indent - _HANG, 0), indent, [pieces], self.columns)
+        self._print_wrapped(" " * max(indent - _HANG, 0), indent, [pieces], self.columns)
 
     def fold_line(self, line: str, indent: int) -> list[str]:
         """Return a line as lines that fit the width of a terminal behind an indent."""
@@ -133,7 +133,7 @@ class Console:
             return [line]
         return [part.plain for part in self._wrap([line], self.width - indent)]
 
-    def _wrapped(
+    def _print_wrapped(
         self, prefix: Piece, indent: int, lines: Iterable[Sequence[Piece]], width: int
     ) -> None:
         """Print lines after a prefix; on a terminal they are wrapped, and what follows indented."""

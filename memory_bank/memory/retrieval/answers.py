@@ -7,7 +7,7 @@ from typing import Literal
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.records import ShownNote
-from memory_bank.base import NamedTuple, versioned
+from memory_bank.base import NamedTuple, with_schema_version
 from memory_bank.base.rendering import count
 from memory_bank.git.objects import Revision
 from memory_bank.search import snippets
@@ -112,7 +112,7 @@ class Result(NamedTuple):
 UNANSWERED = "probably nothing here answers this"
 
 
-@versioned("1.0")
+@with_schema_version("1.0")
 class Answer(NamedTuple):
     """What answers a query, the most relevant first: notes, or of `ask` results of all kinds."""
 

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from memory_bank.base import Closing
+from memory_bank.base import Closable
 from memory_bank.base.errors import BadInput, BadSetting, Busy, Conflict, Hint, SharedUnavailable
 from memory_bank.shared import addresses
 from memory_bank.shared.engines.base import (
@@ -312,7 +312,7 @@ _OLDEST = (0, 8)
 HOW = "the server needs the package of pgvector 0.8 or later"
 
 
-class Connected(Closing):
+class IndexConnection(Closable):
     """A connection to a shared index, and what was fixed when that was made."""
 
     def __init__(self, connection: Connection, place: str, seconds: float) -> None:

@@ -33,7 +33,7 @@ from memory_bank.shared.engines.postgres.connection import (
     split_batches,
     table_statements,
 )
-from memory_bank.shared.engines.postgres.searching import Searching
+from memory_bank.shared.engines.postgres.searching import IndexSearch
 from memory_bank.shared.word_weights import DIMENSIONS
 
 _LOCK = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('memory_bank tables'))"
@@ -120,7 +120,7 @@ DELETE FROM memory_bank.frequencies WHERE repo = %s AND word = ANY(%s) AND passa
 """
 
 
-class Postgres(Searching):
+class Postgres(IndexSearch):
     """The engine of PostgreSQL; see `SharedEngine`."""
 
     def is_made(self) -> bool:

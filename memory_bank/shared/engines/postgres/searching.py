@@ -19,7 +19,7 @@ from memory_bank.shared.engines.base import (
 from memory_bank.shared.engines.postgres.connection import (
     BITS,
     MOST_COMPARED,
-    Connected,
+    IndexConnection,
     convert_errors,
 )
 from memory_bank.shared.word_weights import DIMENSIONS
@@ -108,7 +108,7 @@ AND p."row" = a.number & {2**BITS - 1}
 """
 
 
-class Searching(Connected):
+class IndexSearch(IndexConnection):
     """Finds what is published; see `SharedEngine`."""
 
     def heads(self) -> list[Head]:
